@@ -1,0 +1,51 @@
+#pragma once
+
+#include <vector>
+
+#include "taper/autograd/ops/op.h"
+
+// What the indexing ops share; nothing here is public.
+
+namespace taper::ops {
+
+/// An index tensor (int64) for each indexed dimension of a tensor, in the order of dimensions.
+struct DimIndices {
+  std::vector<int64_t> dims;
+  std::vector<Tensor> indices;
+
+  bool empty() const { return dims.empty(); }
+  void add(int64_t dim, const Tensor& index) {
+    dims.push_back(dim);
+    indices.push_back(index);
+  }
+};
+
+/// self[..., index, ...]: the index tensors broadcast together, and their shape takes the place of
+/// the indexed dimensions where these are neighbours, else it comes first. Negative indices count
+/// from the end.
+Tensor index_get(const Tensor& self, const DimIndices& at);
+/// self[..., index, ...] = values, which broadcast to the shape that index_get gives.
+void index_put(Tensor& self, const DimIndices& at, const Tensor& values);
+/// A tensor of zeros of shape `sizes` to which `values` are added at the places of index_get: its
+/// gradient.
+Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& values);
+
+/// The elements in row-major order, as kernels want them; not recorded.
+inline Tensor row_major(const Tensor& self) {
+  return self.is_contiguous() ? self : self.detach().contiguous();
+}
+
+/// What an op writes to `target` through a row-major tensor; where `target` is none, through a
+/// copy.
+template <class Write>
+void write_row_major(const Tensor& target, const Write& write) {
+  const Tensor dense = row_major(target);
+  write(dense);
+  if (!dense.is_same(target)) copy_values(target, dense);
+}
+
+/// Records that `values` are elements of self picked along `dim`, at the positions `indices`.
+void record_selected(const char* name, const Tensor& self, const Tensor& values,
+                     const Tensor& indices, int64_t dim, bool keepdim);
+
+}  // namespace taper::ops

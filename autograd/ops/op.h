@@ -1,0 +1,186 @@
+#pragma once
+
+#include "taper/autograd/node.h"
+#include "taper/autograd/ops/ops.h"
+#include "taper/core/factories.h"
+#include "taper/core/shape.h"
+#include "taper/kernels/backend.h"
+#include "taper/kernels/kernels.h"
+
+// What every op is written with: making results, checks, one call into the contract. An op reads, from top to
+// bottom: check, allocate, call the kernel, record the backward.
+
+namespace taper::ops {
+
+using autograd::Backward;
+using autograd::inputs;
+using autograd::record;
+using autograd::record_all;
+using autograd::record_inplace;
+using autograd::record_view;
+using autograd::recording;
+using autograd::recording_any;
+using autograd::saving;
+using autograd::saving_nothing;
+using autograd::when;
+using kernels::BinaryOp;
+using kernels::KernelTable;
+using kernels::ReduceOp;
+using kernels::TernaryOp;
+using kernels::UnaryOp;
+using kernels::Value;
+
+// ---- Results.
+
+/// A new tensor, row-major, its values undefined.
+Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device);
+inline Tensor new_result_like(const Tensor& self) {
+  return new_result(self.sizes(), self.scalar_type(), self.device());
+}
+
+/// Where an op puts its result: a new tensor, `self` (in place), or a tensor that the caller gave (out=).
+class Into {
+ public:
+  Into() = default;
+  static Into inplace(Tensor& self) { return Into(&self, true); }
+  static Into out(Tensor& out) { return Into(&out, false); }
+
+  bool is_fresh() const { return target_ == nullptr; }
+  bool is_inplace() const { return target_ && inplace_; }
+  bool is_out() const { return target_ && !inplace_; }
+  Tensor& target() const { return *target_; }
+
+ private:
+  Into(Tensor* target, bool inplace) : target_(target), inplace_(inplace) {}
+
+  Tensor* target_ = nullptr;
+  bool inplace_ = false;
+};
+
+/// Calls run(result) with a tensor of the given shape and dtype, and brings the result to where it belongs: a
+/// target of another dtype gets a cast copy. In-place targets are checked and their version is raised.
+template <class Run>
+Tensor compute(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype, Device device,
+               const Run& run);
+
+/// Records on a fresh or an in-place result (in-place: `self` has to be the first input).
+template <class F>
+void record_into(const Into& into, const Tensor& out, const char* name, autograd::Refs inputs,
+                 autograd::Refs saved, F&& backward) {
+  if (into.is_inplace()) {
+    record_inplace(out, name, inputs, saved, std::forward<F>(backward));
+  } else {
+    record(out, name, inputs, saved, std::forward<F>(backward));
+  }
+}
+
+/// `self` as it is to be saved by an op that may be about to overwrite it.
+Tensor before_write(const Into& into, bool is_saved, const Tensor& self);
+
+/// To be called before `self` is written: leaf, view and overlap checks; raises the version.
+void begin_inplace(const char* op, const Tensor& self);
+/// For `out=` forms: resizes `out` to `sizes`, and refuses to take part in the tape.
+void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype, Device device);
+/// Throws when one of the inputs requires grad and is being recorded.
+void check_no_grad_out(const char* op, bool is_recording);
+
+/// A view of `self` with other sizes and strides (in elements) and an offset from the storage's start.
+/// Not yet recorded.
+Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int64_t offset);
+
+/// A number as a zero-dimensional tensor that takes part in promotion as a number.
+Tensor wrapped_number(const Scalar& value, Device device = kCPU);
+
+// ---- Checks. Messages name the op, the expectation and what came.
+
+void check_defined(const char* op, const Tensor& tensor, const char* argument);
+void check_same_device(const char* op, const Tensor& a, const Tensor& b);
+void check_floating(const char* op, const Tensor& self);
+void check_dtype(const char* op, const Tensor& tensor, ScalarType expected, const char* argument);
+void check_same_dtype(const char* op, const Tensor& a, const Tensor& b);
+void check_dim(const char* op, const Tensor& tensor, int64_t dim, const char* argument);
+/// An index tensor: int64 or int32; returned as int64.
+Tensor check_index(const char* op, const Tensor& index);
+
+// ---- Calls into the contract.
+
+inline const KernelTable& kernels_of(const Tensor& tensor) {
+  return kernels::kernels_for(tensor.device());
+}
+inline kernels::Stream stream_of(const Tensor& tensor) {
+  return kernels::stream_for(tensor.device());
+}
+using kernels::check;
+
+struct UnaryParameters {
+  Value p[3] = {};
+};
+
+/// out = op(self) elementwise. `dtype` is that in which it computes; self is cast to it where needed.
+Tensor unary(const char* name, UnaryOp op, const Tensor& self, ScalarType dtype, ScalarType out_dtype,
+             const Into& into = {}, const UnaryParameters& parameters = {});
+/// out = op(a, b) over the broadcast shape, in `dtype`. One of the operands may be a number, or a
+/// zero-dimensional CPU tensor beside one on another device.
+Tensor binary(const char* name, BinaryOp op, const Tensor& a, const Tensor& b, ScalarType dtype,
+              ScalarType out_dtype, const Into& into = {}, Value alpha = Value(1),
+              const UnaryParameters& parameters = {});
+Tensor ternary(const char* name, TernaryOp op, const Tensor& a, const Tensor& b, const Tensor& c,
+               ScalarType dtype, const Into& into = {}, Value p0 = Value(1));
+/// A gradient that has a kernel of its own: gradient * d(x). `composed` says the same with public ops; it
+/// is used while the backward pass itself is recorded, so that it can be differentiated again.
+template <class Composed>
+Tensor fused_gradient(BinaryOp op, const Tensor& gradient, const Tensor& x, const Composed& composed,
+                      const UnaryParameters& parameters = {}) {
+  if (autograd::grad_enabled()) return composed();
+  return binary("backward", op, gradient, x, x.scalar_type(), x.scalar_type(), {}, Value(1),
+                parameters);
+}
+/// out[...] = cast(in[...]), in broadcast to out.
+void copy_values(const Tensor& out, const Tensor& in);
+void fill_values(const Tensor& out, Value value);
+/// The number as the kernels take it for this dtype.
+Value value_of(const Scalar& value);
+
+/// The promoted dtype of several tensors.
+ScalarType result_type_of(TensorList tensors);
+/// The dtype for an op whose result is not whole: floating as it is, integers become the default dtype.
+ScalarType to_floating(ScalarType dtype);
+inline Tensor cast(const Tensor& self, ScalarType dtype) {
+  return self.scalar_type() == dtype ? self : self.to(dtype);
+}
+
+/// The smallest and the largest finite value of a floating dtype.
+std::pair<double, double> finite_range(ScalarType dtype);
+
+/// A reduction over the dimensions in `mask` (bit d: dimension d), see dim_set().
+Dims reduced_sizes(const Tensor& self, uint32_t mask, bool keepdim);
+Tensor reduce(const char* name, ReduceOp op, const Tensor& self, uint32_t mask, bool keepdim,
+              ScalarType out_dtype, Value p = {});
+/// A reduced tensor with its dimensions of size 1 back in place, to broadcast against the input.
+Tensor restore_dims(const Tensor& reduced, IntArrayRef input_sizes, uint32_t mask, bool keepdim);
+
+// ---- Details.
+
+Tensor begin_target(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype,
+                    Device device);
+
+template <class Run>
+Tensor compute(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype, Device device,
+               const Run& run) {
+  if (TAPER_LIKELY(into.is_fresh())) {
+    Tensor out = new_result(sizes, dtype, device);
+    run(out);
+    return out;
+  }
+  Tensor target = begin_target(into, op, sizes, dtype, device);
+  if (target.scalar_type() == dtype) {
+    run(target);
+  } else {
+    Tensor result = new_result(sizes, dtype, device);
+    run(result);
+    copy_values(target, result);
+  }
+  return target;
+}
+
+}  // namespace taper::ops

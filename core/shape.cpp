@@ -1,0 +1,256 @@
+#include "taper/core/shape.h"
+
+#include <algorithm>
+
+namespace taper {
+
+namespace {
+
+// What kernels' plans can hold (kernels/plan.h).
+constexpr size_t kMaxRank = 16;
+
+}  // namespace
+
+int64_t checked_numel(IntArrayRef sizes, const char* op) {
+  TAPER_CHECK(sizes.size() <= kMaxRank, op, ": tensors have at most ", kMaxRank,
+              " dimensions, but got ", sizes.size());
+  int64_t numel = 1;
+  bool overflow = false, empty = false;
+  for (const int64_t size : sizes) {
+    TAPER_CHECK(size >= 0, op, ": Trying to create tensor with negative dimension ", size, ": ",
+                sizes);
+    empty |= size == 0;
+    overflow |= __builtin_mul_overflow(numel, size, &numel);
+  }
+  if (empty) return 0;
+  TAPER_CHECK(!overflow, op, ": Storage size calculation overflowed with sizes=", sizes);
+  return numel;
+}
+
+size_t checked_nbytes(IntArrayRef sizes, ScalarType dtype, const char* op) {
+  const int64_t numel = checked_numel(sizes, op);
+  int64_t bytes;
+  const bool overflow =
+      __builtin_mul_overflow(numel, static_cast<int64_t>(element_size(dtype)), &bytes);
+  TAPER_CHECK(!overflow, op, ": Storage size calculation overflowed with sizes=", sizes);
+  return static_cast<size_t>(bytes);
+}
+
+Dims contiguous_strides(IntArrayRef sizes) {
+  Dims strides;
+  int64_t* const out = strides.resize(static_cast<int>(sizes.size()));
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    out[i] = stride;
+    stride *= std::max<int64_t>(sizes[i], 1);
+  }
+  return strides;
+}
+
+Dims infer_size(IntArrayRef a, IntArrayRef b) {
+  const size_t rank = std::max(a.size(), b.size());
+  Dims out;
+  int64_t* const sizes = out.resize(static_cast<int>(rank));
+  // From the innermost dimension on, since shapes are aligned at their ends.
+  for (size_t i = 1; i <= rank; ++i) {
+    const int64_t size_a = i <= a.size() ? a[a.size() - i] : 1;
+    const int64_t size_b = i <= b.size() ? b[b.size() - i] : 1;
+    TAPER_CHECK(size_a == size_b || size_a == 1 || size_b == 1, "The size of tensor a (", size_a,
+                ") must match the size of tensor b (", size_b, ") at non-singleton dimension ",
+                rank - i, ". The shapes are ", a, " and ", b, ".");
+    sizes[rank - i] = size_a == 1 ? size_b : size_a;
+  }
+  return out;
+}
+
+bool is_expandable_to(IntArrayRef sizes, IntArrayRef target) {
+  if (sizes.size() > target.size()) return false;
+  const size_t lead = target.size() - sizes.size();
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] != 1 && sizes[d] != target[lead + d]) return false;
+  }
+  return true;
+}
+
+Dims expanded_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef target) {
+  Dims out;
+  int64_t* const to = out.resize(static_cast<int>(target.size()));
+  const size_t added = target.size() - sizes.size();
+  for (size_t i = 0; i < target.size(); ++i) {
+    const bool repeated = i < added || (sizes[i - added] == 1 && target[i] != 1);
+    to[i] = repeated ? 0 : strides[i - added];
+  }
+  return out;
+}
+
+void fail_dim(int64_t dim, int64_t rank) {
+  const int64_t range = std::max<int64_t>(rank, 1);
+  detail::fail<IndexError>("Dimension out of range (expected to be in range of [", -range, ", ",
+                           range - 1, "], but got ", dim, ")");
+}
+
+uint32_t dim_set(OptionalIntArrayRef dims, int64_t rank, const char* op) {
+  if (!dims.has_value() || dims->empty()) return (1u << rank) - 1;
+  uint32_t set = 0;
+  for (const int64_t given : *dims) {
+    const int64_t dim = wrap_dim(given, rank);
+    TAPER_CHECK(!(set >> dim & 1), op, ": dim ", dim,
+                " appears multiple times in the list of dims");
+    set |= 1u << dim;
+  }
+  return rank == 0 ? 0 : set;
+}
+
+Dims infer_view_size(IntArrayRef shape, int64_t numel) {
+  Dims out(shape);
+  int inferred = -1;
+  int64_t known = 1;
+  bool overflow = false;
+  for (int i = 0; i < out.size(); ++i) {
+    TAPER_CHECK(out[i] >= -1, "invalid shape dimension ", out[i], " at index ", i, " of shape ",
+                shape);
+    if (out[i] == -1) {
+      TAPER_CHECK(inferred < 0, "only one dimension can be inferred, but the shape is ", shape);
+      inferred = i;
+    } else {
+      overflow |= __builtin_mul_overflow(known, out[i], &known);
+    }
+  }
+  if (inferred >= 0 && known > 0 && numel % known == 0 && !overflow) {
+    out[inferred] = numel / known;
+    return out;
+  }
+  TAPER_CHECK(inferred < 0 || known != 0 || numel != 0,
+              "cannot reshape tensor of 0 elements into shape ", shape,
+              " because the unspecified dimension size -1 can be any value and is ambiguous");
+  TAPER_CHECK(inferred < 0 && known == numel && !overflow, "shape '", shape,
+              "' is invalid for input of size ", numel);
+  return out;
+}
+
+std::optional<Dims> compute_view_strides(IntArrayRef sizes, IntArrayRef strides,
+                                         IntArrayRef new_sizes) {
+  int64_t numel = 1;
+  for (const int64_t size : sizes) numel *= size;
+  if (numel == 0) return sizes == new_sizes ? Dims(strides) : contiguous_strides(new_sizes);
+
+  Dims out;
+  int64_t* const to = out.resize(static_cast<int>(new_sizes.size()));
+  int next = static_cast<int>(new_sizes.size()) - 1;
+  int dim = static_cast<int>(sizes.size()) - 1;
+  // Runs of old dimensions that are one walk through memory, innermost first; each must be used up
+  // exactly by some of the new dimensions. Dimensions of size 1 join the run inside them, as in
+  // PyTorch.
+  while (dim >= 0) {
+    const int64_t step = strides[dim];
+    int64_t run = 1;
+    do {
+      run *= sizes[dim--];
+    } while (dim >= 0 && (sizes[dim] == 1 || strides[dim] == run * step));
+    int64_t used = 1;
+    while (next >= 0 && (used < run || new_sizes[next] == 1)) {
+      to[next] = used * step;
+      used *= new_sizes[next--];
+    }
+    if (used != run) return std::nullopt;
+  }
+  for (; next >= 0; --next) to[next] = 1;  // a 0-dim tensor has no stride to hand on
+  return out;
+}
+
+bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
+  int64_t expected = 1;
+  bool dense = true;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 0) return true;
+    dense &= sizes[i] == 1 || strides[i] == expected;
+    expected *= sizes[i];
+  }
+  return dense;
+}
+
+bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
+  // Picks the dimensions in ascending order of stride: each must start where the ones before end.
+  int64_t numel = 1;
+  size_t left = 0;
+  for (const int64_t size : sizes) {
+    numel *= size;
+    left += size != 1;
+  }
+  if (numel == 0) return true;
+  int64_t expected = 1;
+  for (; left > 0; --left) {
+    bool found = false;
+    for (size_t i = 0; i < sizes.size() && !found; ++i) {
+      if (sizes[i] == 1 || strides[i] != expected) continue;
+      expected *= sizes[i];
+      found = true;
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+bool has_internal_overlap(IntArrayRef sizes, IntArrayRef strides) {
+  for (const int64_t size : sizes) {
+    if (size == 0) return false;
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > 1 && strides[i] == 0) return true;
+  }
+  return false;
+}
+
+Overlap overlap_of(const TensorImpl& a, const TensorImpl& b) {
+  if (&a == &b) return Overlap::kFull;
+  if (a.numel == 0 || b.numel == 0 || a.storage.get() != b.storage.get()) return Overlap::kNone;
+  const auto extent = [](const TensorImpl& t, int64_t* end) {
+    const int64_t size = static_cast<int64_t>(element_size(t.dtype));
+    int64_t last = t.offset;
+    for (int i = 0; i < t.dim(); ++i) last += (t.sizes[i] - 1) * t.strides[i];
+    *end = (last + 1) * size;
+    return t.offset * size;
+  };
+  int64_t end_a, end_b;
+  const int64_t begin_a = extent(a, &end_a), begin_b = extent(b, &end_b);
+  if (end_a <= begin_b || end_b <= begin_a) return Overlap::kNone;
+  const IntArrayRef sizes_a = a.sizes, sizes_b = b.sizes, strides_a = a.strides,
+                    strides_b = b.strides;
+  if (begin_a == begin_b && sizes_a == sizes_b && strides_a == strides_b && a.dtype == b.dtype) {
+    return Overlap::kFull;
+  }
+  const bool gapless = is_non_overlapping_and_dense(sizes_a, strides_a) &&
+                       is_non_overlapping_and_dense(sizes_b, strides_b);
+  return gapless ? Overlap::kPartial : Overlap::kUnknown;
+}
+
+void check_no_internal_overlap(const TensorImpl& out) {
+  if (out.is_contiguous || !has_internal_overlap(out.sizes, out.strides)) return;
+  detail::fail<Error>(
+      "unsupported operation: more than one element of the written-to tensor refers to a single "
+      "memory location. Please clone() the tensor before performing the operation.");
+}
+
+namespace {
+
+[[noreturn]] TAPER_COLD void fail_overlap() {
+  detail::fail<Error>(
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
+      "a "
+      "single memory location. Please clone() the tensor before performing the operation.");
+}
+
+}  // namespace
+
+void check_no_partial_overlap(const TensorImpl& out, const TensorImpl& in) {
+  if (out.storage.get() != in.storage.get()) return;
+  if (overlap_of(out, in) == Overlap::kPartial) fail_overlap();
+}
+
+void check_no_overlap(const TensorImpl& out, const TensorImpl& in) {
+  if (out.storage.get() != in.storage.get()) return;
+  const Overlap overlap = overlap_of(out, in);
+  if (overlap == Overlap::kPartial || overlap == Overlap::kFull) fail_overlap();
+}
+
+}  // namespace taper

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "taper/data/transforms/lambda.h"  // Collation and Collate are aliases of what stands there

@@ -1,0 +1,7 @@
+#include "taper/kernels/cpu/reduce_floating.h"
+
+TAPER_CPU_BEGIN
+
+template Status reduce_dtype<BFloat16>(const ReduceArgs&, const Stream&);
+
+TAPER_CPU_END

@@ -1,0 +1,124 @@
+# What the scripts share: messages, set-up, configuring. To be sourced; it goes to the root folder.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+
+say() { printf '%s\n' "$*"; }
+warn() { printf 'warning: %s\n' "$*" >&2; }
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# What a build needs: how to see that it is there (a command or header), Debian's package, what for.
+needs="
+g++                 g++                  the C++ compiler
+cmake               cmake                the build system
+ninja               ninja-build          runs the build
+ccache              ccache               makes repeated builds fast
+Eigen/Core          libeigen3-dev        matrix products on the CPU
+nlohmann/json.hpp   nlohmann-json3-dev   reads and writes JSON
+zlib.h              zlib1g-dev           reads compressed files
+CLI/CLI.hpp         libcli11-dev         the example programs' options
+catch2              catch2               runs the tests
+benchmark/benchmark.h libbenchmark-dev   runs the benchmarks
+"
+
+# have <command or header>
+have() {
+  case $1 in
+    */* | *.h | catch2)
+      local dir
+      for dir in /usr/include /usr/local/include /usr/include/eigen3 /usr/local/include/eigen3; do
+        [[ -e $dir/$1 ]] && return 0
+      done
+      # Debian 12's CMake files find CLI11 and others below the architecture's folder too.
+      compgen -G "/usr/include/*-linux-gnu/$1" >/dev/null
+      ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
+}
+
+# Prints how to become root: nothing as root, `sudo` where it would work; fails otherwise.
+as_root() {
+  [[ $(id -u) == 0 ]] && return 0
+  command -v sudo >/dev/null || return 1
+  if [[ -t 0 ]] || sudo -n true 2>/dev/null; then echo sudo; else return 1; fi
+}
+
+# apt_install <package>...
+apt_install() {
+  local sudo log=build/setup.log
+  sudo=$(as_root) || return 1
+  mkdir -p build
+  if ! {
+    # A failed update may still leave lists that serve; the installation decides.
+    $sudo apt-get update -q || true
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+      -o DPkg::Lock::Timeout=300 "$@"
+  } >"$log" 2>&1; then
+    tail -n 5 "$log" >&2
+    return 1
+  fi
+}
+
+on_debian() { command -v apt-get >/dev/null && command -v dpkg >/dev/null; }
+
+# Installs what is missing, or names it and stops. `extra` lines have the form of `needs`.
+setup() {
+  local extra=${1:-} probe package why packages=() names=()
+  while read -r probe package why; do
+    [[ -n $probe ]] || continue
+    have "$probe" && continue
+    packages+=("$package")
+    names+=("$package ($why)")
+  done <<<"$needs$extra"
+  if ((${#packages[@]})); then
+    local list
+    list=$(join ', ' "${names[@]}")
+    on_debian || die "please install what is missing (these are Debian's names): $list"
+    as_root >/dev/null ||
+      die "missing: $list; as root or with sudo: apt-get install ${packages[*]}"
+    for why in "${names[@]}"; do say "Installing $why"; done
+    apt_install "${packages[@]}" ||
+      die "apt-get could not install ${packages[*]}; see build/setup.log"
+  fi
+  local version
+  version=$(cmake --version | sed -n '1s/[^0-9]*//p')
+  [[ $(printf '3.25\n%s\n' "$version" | sort -V | head -n 1) == 3.25 ]] ||
+    die "CMake 3.25 or newer is needed; this is $version"
+}
+
+join() {
+  local separator=$1 out=${2:-}
+  shift 2
+  local item
+  for item in "$@"; do out+=$separator$item; done
+  printf '%s' "$out"
+}
+
+# configure <preset>: only when there is something to do; ninja itself notices changed CMake files.
+configure() {
+  local stamp=build/$1/.configured
+  [[ -f build/$1/build.ninja && $stamp -nt CMakePresets.json ]] && return 0
+  mkdir -p "build/$1"
+  say "Configuring $1"
+  cmake --preset "$1" >"build/$1/configure.log" 2>&1 || {
+    cat "build/$1/configure.log" >&2
+    die "could not configure the preset $1"
+  }
+  touch "$stamp"
+}
+
+# build <preset> [<target>...]
+build() {
+  local preset=$1 targets=()
+  shift
+  configure "$preset"
+  (($#)) && targets=(--target "$@")
+  cmake --build --preset "$preset" "${targets[@]}"
+}
+
+# help: prints the calling script's leading comment.
+help() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }

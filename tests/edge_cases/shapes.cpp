@@ -1,0 +1,137 @@
+#include "support/rows.h"
+
+// Shapes: broadcasting, views, empty tensors, factories.
+
+using namespace taper;
+using namespace support;
+
+namespace {
+
+std::vector<int64_t> lengths(const std::vector<Tensor>& parts) {
+  std::vector<int64_t> result;
+  for (const Tensor& part : parts) result.push_back(part.size(0));
+  return result;
+}
+Tensor first(const TensorPair& pair) { return std::get<0>(pair); }
+
+}  // namespace
+
+TEST_CASE("shapes: broadcasting") {
+  check_rows(std::vector<SizeRow>{
+      HAS_SHAPE(zeros({0}) + zeros({1}), {0}),
+      HAS_SHAPE(zeros({3, 0}) + zeros({3, 1}), {3, 0}),
+      HAS_SHAPE(zeros({2, 1}) + zeros({3}), {2, 3}),
+  });
+  check_rows(std::vector<ErrorRow>{
+      THROWS(zeros({0}) + zeros({3}),
+             "The size of tensor a (0) must match the size of tensor b (3)"),
+      THROWS(ones({1}).add_(ones({3})),
+             "output with shape [1] doesn't match the broadcast shape [3]"),
+  });
+  check_rows(std::vector<ValueRow>{GIVES(ones({3}).add_(ones({1})), {2, 2, 2})});
+}
+
+TEST_CASE("shapes: reshape and view") {
+  check_rows(std::vector<ErrorRow>{
+      THROWS(zeros({0, 3}).reshape({-1, 0}), "ambiguous"),
+      THROWS(zeros({2, 0}).reshape({0, -1}), "ambiguous"),
+      THROWS(ones({2, 3}).t().view({6}), "view size is not compatible"),
+      THROWS(ones({2, 3}).reshape({4, 2}), "is invalid for input of size 6"),
+      THROWS(as_strided(ones({4}), {3, 2}, {2, 2}), "as_strided"),
+  });
+  CHECK(ones({2, 3}).t().reshape({6}).sizes() == IntArrayRef({6}));
+}
+
+TEST_CASE("shapes: slices") {
+  using indexing::Slice;
+  check_rows(std::vector<SizeRow>{
+      HAS_SHAPE(ones({4}).index({Slice(5, 10)}), {0}),
+      HAS_SHAPE(ones({4}).slice(0, -3, -1), {2}),
+      HAS_SHAPE(ones({4}).slice(0, 3, 1), {0}),
+  });
+  check_rows(std::vector<ErrorRow>{
+      THROWS(ones({4}).slice(0, 0, 4, -1), "step must be"),
+      THROWS(ones({4}).narrow(0, 2, 3), "exceeds dimension size"),
+      THROWS(ones({4}).narrow(0, 0, -1), "narrow"),
+  });
+}
+
+TEST_CASE("shapes: flip copies") {
+  Tensor source = tensor({1., 2., 3.});
+  Tensor flipped = flip(source, {0});
+  flipped.fill_(9);
+  CHECK(near(source, {1, 2, 3}));
+}
+
+TEST_CASE("shapes: dimensions of a sum") {
+  check_rows(std::vector<ErrorRow>{THROWS(sum(ones({2, 3}), {0, 0}), "appears multiple times")});
+  check_rows(std::vector<ValueRow>{
+      GIVES(sum(ones({2, 3}), IntArrayRef()), {6}),
+  });
+}
+
+TEST_CASE("shapes: pieces") {
+  CHECK(lengths(arange(5).chunk(4)) == std::vector<int64_t>{2, 2, 1});
+  CHECK(lengths(arange(7).split(3)) == std::vector<int64_t>{3, 3, 1});
+  CHECK(lengths(arange(7).tensor_split(3)) == std::vector<int64_t>{3, 2, 2});
+}
+
+TEST_CASE("shapes: matmul") {
+  check_rows(std::vector<SizeRow>{
+      HAS_SHAPE(matmul(ones({3}), ones({3})), {}),
+      HAS_SHAPE(matmul(ones({2, 3}), ones({3})), {2}),
+      HAS_SHAPE(matmul(ones({3}), ones({5, 3, 4})), {5, 4}),
+      HAS_SHAPE(matmul(ones({5, 1, 2, 3}), ones({4, 3, 6})), {5, 4, 2, 6}),
+  });
+}
+
+TEST_CASE("21: matmul over a dimension of size 0") {
+  check_rows(std::vector<ValueRow>{
+      GIVES(matmul(ones({2, 0}), ones({0, 3})), {0, 0, 0, 0, 0, 0}),
+      GIVES(addmm(tensor({1., 2.}), ones({1, 0}), ones({0, 2})), {1, 2}),
+  });
+  check_rows(std::vector<ErrorRow>{
+      THROWS(matmul(ones({2, 0}), ones({1, 3})), "cannot be multiplied (2x0 and 1x3)"),
+      THROWS(matmul(ones({0, 2}), ones({3, 0})), "cannot be multiplied (0x2 and 3x0)"),
+  });
+  Tensor a = ones({2, 0}).requires_grad_(true), b = ones({0, 3}).requires_grad_(true);
+  matmul(a, b).sum().backward();
+  CHECK(a.grad().sizes() == IntArrayRef({2, 0}));
+  CHECK(b.grad().sizes() == IntArrayRef({0, 3}));
+}
+
+TEST_CASE("22: reductions of empty tensors") {
+  check_rows(std::vector<ValueRow>{
+      GIVES(sum(zeros({0})), {0}),
+      GIVES(prod(zeros({0})), {1}),
+      GIVES(mean(zeros({0})), {kNan}),
+      GIVES(logsumexp(zeros({0}), {0}), {-kInf}),
+      GIVES(all(zeros({0})), {1}),
+      GIVES(any(zeros({0})), {0}),
+      GIVES(first(max(zeros({2, 0}), 0)), {}),
+  });
+  check_rows(std::vector<ErrorRow>{
+      THROWS(max(zeros({0})), "max"),
+      THROWS(argmax(zeros({0})), "argmax"),
+      THROWS(max(zeros({2, 0}), 1), "non-zero size"),
+  });
+}
+
+TEST_CASE("shapes: factories") {
+  CHECK(arange(0, 1, .1).size(0) == 10);
+  check_rows(std::vector<ErrorRow>{
+      THROWS(arange(0, 1, -1), "upper bound and lower bound inconsistent with step sign"),
+      THROWS(arange(0, 1, 0), "step must be nonzero"),
+      THROWS(zeros({-1}), "negative"),
+      THROWS(stack({ones({2}), ones({3})}), "stack expects each tensor to be equal size"),
+      THROWS(softmax(ones({2, 3}), 2), "expected to be in range of [-2, 1]"),
+      THROWS(zeros({int64_t{1} << 40, int64_t{1} << 40}), "overflow"),
+  });
+  check_rows(std::vector<ValueRow>{
+      GIVES(linspace(0, 1, 1), {0}),
+      GIVES(linspace(0, 1, 5), {0, .25, .5, .75, 1}),
+      GIVES(tril(ones({2, 3}), -1), {0, 0, 0, 1, 0, 0}),
+      GIVES(triu(ones({2, 3}), 1), {0, 1, 1, 0, 0, 1}),
+      GIVES(one_hot(tensor({0, 2})), {1, 0, 0, 0, 0, 1}),
+  });
+}

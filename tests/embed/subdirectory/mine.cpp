@@ -1,0 +1,3 @@
+#include <taper/taper.h>
+
+double total(int n) { return taper::ones({n, n}).sum().item<double>(); }
