@@ -151,7 +151,10 @@ void run_hooks(Node& node, Scratch& scratch) {
     Tensor& grad = scratch.grads[hook.output];
     if (!grad.defined()) continue;
     Tensor replaced = hook.call(grad);
-    if (replaced.defined()) grad = std::move(replaced);
+    if (!replaced.defined()) continue;
+    TAPER_CHECK(replaced.sizes() == grad.sizes(), "a hook has changed the size of the gradient from ",
+                grad.sizes(), " to ", replaced.sizes());
+    grad = std::move(replaced);
   }
   for (const auto& [output, cell] : node.hooks->retained) {
     const Tensor& grad = scratch.grads[output];

@@ -121,6 +121,7 @@ void rebase_view(Node* inner, TensorImpl& view) {
   }
   node->wrapped = inner;
   set_history(base.impl(), node);
+  view.view_version = view.version() - 1;  // out of date: its node follows from the base's new one
 }
 
 }  // namespace

@@ -265,6 +265,11 @@ Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, 
     const Tensor* tensor = saved.data[i];
     if (!tensor || !tensor->defined()) continue;
     TensorImpl& impl = tensor->impl();
+    TAPER_CHECK(!impl.is_inference,
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+                "inference mode in computation tracked by autograd. To work around this, you can make "
+                "a clone to get a normal tensor and use it in autograd, or use a NoGradGuard instead "
+                "of InferenceMode.");
     slot->impl = tensor->impl_ref();
     slot->version = impl.version();
     for (size_t k = 0; k < outputs.size; ++k) {

@@ -53,7 +53,7 @@ namespace taper::kernels {
   _(SoftplusGrad, F) /* b = input; p as in Softplus */                                     \
   _(EluGrad, F) /* b = input; p as in Elu */ _(LeakyReluGrad, F) /* b = input; p0 = slope */ \
   _(ThresholdGrad, F) /* b = input: b > p0 ? a : 0 */                                      \
-  _(ClampGrad, F)     /* b = input: p0 <= b && b <= p1 ? a : 0 */                          \
+  _(ClampGrad, F)     /* b = input: p0 < b && b < p1 ? a : 0; infinite bounds do not count */                          \
   _(HardsigmoidGrad, F) _(HardswishGrad, F) /* b = input */
 
 //   A: any dtype   F: floating

@@ -9,6 +9,11 @@
 
 namespace taper::nn {
 
+namespace detail {
+/// "taper::Tensor", for messages.
+TAPER_API std::string type_name(const std::type_info& type);
+}  // namespace detail
+
 /// What goes in and out of an AnyModule: a value of any type, by its exact type.
 class AnyValue {
  public:
@@ -24,8 +29,8 @@ class AnyValue {
   template <class T>
   T get() {
     T* value = try_get<T>();
-    TAPER_CHECK(value, "Attempted to cast AnyValue to ", typeid(T).name(), ", but its actual type is ",
-                value_.type().name());
+    TAPER_CHECK(value, "Attempted to cast AnyValue to ", detail::type_name(typeid(T)),
+                ", but its actual type is ", detail::type_name(value_.type()));
     return *value;
   }
   const std::type_info& type_info() const { return value_.type(); }
@@ -93,7 +98,8 @@ class ForwardOf : public AnyForward {
     if (i >= arguments.size()) return T{};
     T* value = arguments[i].try_get<T>();
     TAPER_CHECK(value, "Expected argument #", i, " of ", module_->name(), "'s forward() to be of type ",
-                typeid(T).name(), ", but received value of type ", arguments[i].type_info().name());
+                type_name(typeid(T)), ", but received value of type ",
+                type_name(arguments[i].type_info()));
     return *value;
   }
   std::shared_ptr<M> module_;
@@ -134,7 +140,8 @@ class AnyModule {
   template <class M>
   std::shared_ptr<M> ptr() const {
     auto module = std::dynamic_pointer_cast<M>(ptr());
-    TAPER_CHECK(module, "Attempted to cast a module of type ", ptr()->name(), " to another type");
+    TAPER_CHECK(module, "Attempted to cast module of type ", detail::type_name(type_info()),
+                " to type ", detail::type_name(typeid(M)));
     return module;
   }
   template <class M, class = std::enable_if_t<std::is_base_of_v<Module, M>>>

@@ -47,11 +47,9 @@ class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>
   ExpandingArrayWithOptionalElem(T single) : Base(std::optional<T>(single)) {}
 };
 
-/// "3" where all are equal, else "[3, 5]".
+/// "[3, 5]"; a single value stands alone. A value that was left out is "None".
 template <size_t D, class T>
 std::ostream& operator<<(std::ostream& stream, const ExpandingArray<D, T>& array) {
-  bool same = true;
-  for (const T& value : *array) same = same && value == (*array)[0];
   const auto one = [&](const T& value) {
     if constexpr (std::is_same_v<T, std::optional<int64_t>>) {
       if (value) {
@@ -63,16 +61,13 @@ std::ostream& operator<<(std::ostream& stream, const ExpandingArray<D, T>& array
       stream << value;
     }
   };
-  if (same) {
-    one((*array)[0]);
-    return stream;
-  }
-  stream << "[";
+  if (D > 1) stream << "[";
   for (size_t i = 0; i < D; ++i) {
     if (i > 0) stream << ", ";
     one((*array)[i]);
   }
-  return stream << "]";
+  if (D > 1) stream << "]";
+  return stream;
 }
 
 }  // namespace taper

@@ -8,21 +8,22 @@
 #include "taper/autograd/grad_mode.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
+#include "taper/nn/any.h"
 
 namespace taper::nn {
+
+std::string detail::type_name(const std::type_info& type) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  const std::string out = status == 0 ? text : type.name();
+  std::free(text);
+  return out;
+}
 
 namespace {
 
 std::string join(const std::string& prefix, const std::string& name) {
   return prefix.empty() ? name : prefix + "." + name;
-}
-
-std::string demangled(const char* symbol) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
-  const std::string out = status == 0 ? text : symbol;
-  std::free(text);
-  return out;
 }
 
 void check_name(const char* what, const std::string& name) {
@@ -38,7 +39,7 @@ Module::~Module() = default;
 
 const std::string& Module::name() const noexcept {
   // The dynamic type is not known in the constructor, so the name is made when it is first asked for.
-  if (!name_) name_ = demangled(typeid(*this).name());
+  if (!name_) name_ = detail::type_name(typeid(*this));
   return *name_;
 }
 

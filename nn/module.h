@@ -240,9 +240,10 @@ class ModuleHolder {
   }
   bool is_empty() const noexcept { return impl_ == nullptr; }
 
-  template <class... Args>
-  auto operator()(Args&&... args) -> decltype(std::declval<Contained&>().forward(
-                                      std::forward<Args>(args)...)) {
+  // M stands for Contained, which may have no forward (ModuleList).
+  template <class... Args, class M = Contained>
+  auto operator()(Args&&... args)
+      -> decltype(std::declval<M&>().forward(std::forward<Args>(args)...)) {
     return get()->forward(std::forward<Args>(args)...);
   }
   template <class Arg>

@@ -166,7 +166,7 @@ Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& valu
                     [limit](const Tensor& g, const Tensor& x) { return g * x.gt(limit); });
 }
 
-// clamp, but with the gradient 0 at the bounds themselves.
+// clamp, but NaN keeps its gradient.
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   check_defined("hardtanh", self, "self");
   TAPER_CHECK_TYPE(self.scalar_type() != kBool, "hardtanh: Bool inputs not supported for hardtanh");
@@ -177,7 +177,7 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
     record(out, "HardtanhBackward", inputs(self), saving(self),
            [min_val, max_val](Backward& b) {
              const Tensor &g = b.grad_output(), x = b.saved(0);
-             b.grad(0) = g * x.gt(min_val).logical_and(x.lt(max_val));
+             b.grad(0) = g.masked_fill(x.le(min_val).logical_or(x.ge(max_val)), 0);
            });
   }
   return out;

@@ -78,10 +78,11 @@ Tensor mul_into(const Tensor& self, const Tensor& other, const Into& into) {
   const ScalarType dtype = result_type(self, other);
   TAPER_SAVE_OPERANDS;
   const Tensor saved_self = before_write(into, other_wants, self);
+  const Tensor saved_other = before_write(into, self_wants, other);
   const Tensor out = binary(kName, BinaryOp::kMul, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     record_into(into, out, "MulBackward", inputs(self, other),
-                saving(when(other_wants, saved_self), when(self_wants, other)), [](Backward& b) {
+                saving(when(other_wants, saved_self), when(self_wants, saved_other)), [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   if (b.wants(0)) b.grad(0) = g * b.saved(1);
                   if (b.wants(1)) b.grad(1) = g * b.saved(0);
@@ -96,10 +97,11 @@ Tensor div_into(const Tensor& self, const Tensor& other, const Into& into) {
   const ScalarType dtype = to_floating(result_type(self, other));
   TAPER_SAVE_OPERANDS;
   const Tensor saved_self = before_write(into, other_wants, self);
+  const Tensor saved_other = before_write(into, self_wants || other_wants, other);
   const Tensor out = binary(kName, BinaryOp::kDiv, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     record_into(into, out, "DivBackward", inputs(self, other),
-                saving(when(other_wants, saved_self), other), [](Backward& b) {
+                saving(when(other_wants, saved_self), saved_other), [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   const Tensor other = b.saved(1);
                   if (b.wants(0)) b.grad(0) = g / other;
@@ -146,11 +148,12 @@ Tensor modulo_into(const char* kName, BinaryOp op, const Tensor& self, const Ten
   TAPER_CHECK_TYPE(dtype != kBool, kName, ": is not supported for bool tensors");
   TAPER_SAVE_OPERANDS;
   const Tensor saved_self = before_write(into, other_wants, self);
+  const Tensor saved_other = before_write(into, other_wants, other);
   const Tensor out = binary(kName, op, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     const bool floors = op == BinaryOp::kRemainder;
     record_into(into, out, floors ? "RemainderBackward" : "FmodBackward", inputs(self, other),
-                saving(when(other_wants, saved_self), when(other_wants, other)),
+                saving(when(other_wants, saved_self), when(other_wants, saved_other)),
                 [floors](Backward& b) {
                   const Tensor& g = b.grad_output();
                   if (b.wants(0)) b.grad(0) = g;
@@ -170,10 +173,11 @@ Tensor pow_into(const Tensor& self, const Tensor& exponent, const Into& into) {
   TAPER_CHECK_TYPE(dtype != kBool, kName, ": is not supported for bool tensors");
   TAPER_SAVE_OPERANDS;
   const Tensor saved_self = before_write(into, tracked, self);
+  const Tensor saved_other = before_write(into, tracked, other);
   const Tensor out = binary(kName, BinaryOp::kPow, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     record_into(into, out, "PowBackward", inputs(self, other),
-                saving(saved_self, other, when(other_wants, out)), [](Backward& b) {
+                saving(saved_self, saved_other, when(other_wants, out)), [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   const Tensor base = b.saved(0), exponent = b.saved(1);
                   if (b.wants(0)) {
@@ -184,7 +188,7 @@ Tensor pow_into(const Tensor& self, const Tensor& exponent, const Into& into) {
                   if (b.wants(1)) {
                     // 0^y is constant for y >= 0.
                     const Tensor flat = base.eq(0).logical_and(exponent.ge(0));
-                    b.grad(1) = taper::where(flat, zeros({}, g.options()), g * (b.saved(2) * base.log()));
+                    b.grad(1) = taper::where(flat, zeros({}, g.options()), g * (b.saved(2) * cast(base, g.scalar_type()).log()));
                   }
                 });
   }

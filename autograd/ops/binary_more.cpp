@@ -24,9 +24,10 @@ Tensor apply(const BinaryRule& rule, const Tensor& self, const Tensor& other,
   const ScalarType dtype = to_floating(common);
   const bool tracked = recording(self, other);
   const Tensor saved_self = before_write(into, tracked, self);
+  const Tensor saved_other = before_write(into, tracked, other);
   const Tensor out = binary(rule.name, rule.op, self, other, dtype, dtype, into);
   if (tracked) {
-    record_into(into, out, rule.node, inputs(self, other), saving(saved_self, other, out),
+    record_into(into, out, rule.node, inputs(self, other), saving(saved_self, saved_other, out),
                 rule.backward);
   }
   return out;

@@ -203,6 +203,12 @@ Tensor conv_transpose(const char* op, int rank, const Tensor& input, const Tenso
                       const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding,
                       IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
   Convolution c = prepare(op, rank, input, weight, bias, stride, padding, dilation, groups);
+  if (c.bias.defined() && is_reduced_floating_point(input.scalar_type())) {
+    // The bias is added in float, so that the result is rounded once.
+    return conv_transpose(op, rank, input.to(kFloat), weight.to(kFloat), bias->to(kFloat), stride,
+                          padding, output_padding, groups, dilation)
+        .to(input.scalar_type());
+  }
   ConvPlan& plan = c.plan;
   const Spatial extra = spatial(op, output_padding, rank, "output_padding", 0);
   plan.out_channels = c.input.size(1);

@@ -54,9 +54,11 @@ Tensor fused_cross_entropy(const Tensor& scores, const Tensor& target, int64_t i
   const kernels::CrossEntropyArgs args{dtype, logits.size(0), logits.size(1),
                                        target.data_ptr<int64_t>(), ignore_index};
   const Tensor loss = new_result(args.rows, wide, logits.device()), lse = new_result_like(loss);
-  check(kernels_of(logits).cross_entropy_forward(loss.data_ptr(), lse.data_ptr(), logits.data_ptr(),
-                                                 args, stream_of(logits)),
-        "cross_entropy_loss");
+  const kernels::Status status = kernels_of(logits).cross_entropy_forward(
+      loss.data_ptr(), lse.data_ptr(), logits.data_ptr(), args, stream_of(logits));
+  TAPER_CHECK_INDEX(status.code != kernels::Code::kIndexOutOfRange, "cross_entropy_loss: Target ",
+                    status.value, " is out of bounds for ", args.classes, " classes.");
+  check(status, "cross_entropy_loss");
   if (recording(scores)) {
     record(loss, "CrossEntropyLossBackward", inputs(scores), saving(scores, target, lse),
            [ignore_index](Backward& b) {

@@ -220,6 +220,9 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
 
 // [*, p, m] and [*, r, m] -> [*, p, r]; the gradient at distance 0 is 0.
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
+  TAPER_CHECK_TYPE(x1.is_floating_point() && x2.is_floating_point(),
+                   "cdist only supports floating-point dtypes, but got ", x1.scalar_type(), " and ",
+                   x2.scalar_type());
   TAPER_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X1 got: ", x1.dim(),
               "D, X2 got: ", x2.dim(), "D");
   TAPER_CHECK(x1.size(-1) == x2.size(-1), "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),

@@ -169,6 +169,9 @@ Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
 
 TensorPair aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
+  TAPER_CHECK_INDEX(self.numel() > 0 || (dim && self.size(*dim) > 0),
+                    "aminmax(): Expected a reduction over at least one element, but got shape ",
+                    self.sizes());
   return {self.amin(dims, keepdim), self.amax(dims, keepdim)};
 }
 

@@ -266,20 +266,41 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
 }
 Tensor& addmm_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                const Scalar& alpha) {
-  self.mul_(beta).add_(mat1.mm(mat2), alpha);
-  return self;
+  return self.copy_(addmm_impl("addmm_", self, mat1, mat2, beta, alpha));
 }
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
              const Scalar& alpha) {
-  const Tensor product = mat.mv(vec);
-  const Tensor scaled = alpha.equal(1) ? product : product * alpha;
-  return beta.equal(0) ? scaled : scaled + (beta.equal(1) ? self : self * beta);
+  TAPER_CHECK(mat.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got ", self.dim(),
+              ", ", mat.dim(), ", ", vec.dim(), " (addmv)");
+  const Tensor column = self.dim() == 0 ? self : self.unsqueeze(-1);
+  return addmm_impl("addmv", column, mat, vec.unsqueeze(1), beta, alpha).squeeze(1);
 }
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
-  const Tensor product = batch1.bmm(batch2);
-  const Tensor scaled = alpha.equal(1) ? product : product * alpha;
-  return beta.equal(0) ? scaled : scaled + (beta.equal(1) ? self : self * beta);
+  constexpr const char* kName = "baddbmm";
+  check_operands(kName, batch1, batch2);
+  check_same_dtype(kName, self, batch1);
+  TAPER_CHECK(batch1.dim() == 3 && batch2.dim() == 3 && batch1.size(0) == batch2.size(0), kName,
+              ": expected two batches of as many matrices, but got shapes ", batch1.sizes(), " and ",
+              batch2.sizes());
+  check_shapes(kName, batch1, batch2);
+  const int64_t shape[] = {batch1.size(0), batch1.size(1), batch2.size(2)};
+  TAPER_CHECK(is_expandable_to(self.sizes(), shape), kName, ": self of shape ", self.sizes(),
+              " does not broadcast to ", IntArrayRef(shape));
+  const Tensor out = new_result(shape, batch1.scalar_type(), batch1.device());
+  if (!beta.equal(0)) copy_values(out, self);
+  gemm(kName, out, batch1, batch2, value_of(alpha), value_of(beta));
+  if (recording(self, batch1, batch2)) {
+    record(out, "BaddbmmBackward", inputs(self, batch1, batch2),
+           saving(when(batch2.requires_grad(), batch1), when(batch1.requires_grad(), batch2)),
+           [beta, alpha](Backward& b) {
+             const Tensor& g = b.grad_output();
+             if (b.wants(0)) b.grad(0) = g * beta;
+             if (b.wants(1)) b.grad(1) = g.bmm(b.saved(1).transpose(1, 2)) * alpha;
+             if (b.wants(2)) b.grad(2) = b.saved(0).transpose(1, 2).bmm(g) * alpha;
+           });
+  }
+  return out;
 }
 
 // input @ weight.t() + bias, for any leading dimensions: input [*, in], weight [out, in], bias [out].

@@ -34,6 +34,17 @@ Tensor normalized_gradient(const Tensor& h, const Tensor& x_hat, const Tensor& r
 
 }  // namespace
 
+namespace {
+
+// "3, 4"
+std::string without_brackets(IntArrayRef sizes) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return text;
+}
+
+}  // namespace
+
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
                   const std::optional<Tensor>& weight_opt, const std::optional<Tensor>& bias_opt,
                   double eps, bool) {
@@ -46,7 +57,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
               "one element, but got normalized_shape = ", normalized_shape);
   TAPER_CHECK(input.dim() >= depth && input.sizes().slice(input.dim() - depth).equals(normalized_shape),
               "Given normalized_shape=", normalized_shape, ", expected input with shape [*, ",
-              normalized_shape, "], but got input of size ", input.sizes());
+              without_brackets(normalized_shape), "], but got input of size ", input.sizes());
   for (const Tensor* parameter : {&weight, &bias}) {
     TAPER_CHECK(!parameter->defined() || parameter->sizes().equals(normalized_shape), "Expected ",
                 parameter == &weight ? "weight" : "bias",
@@ -240,6 +251,12 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<T
   }
   const int64_t batch = input.size(0);
   if (input.numel() == 0) return input.clone();
+  if (is_reduced_floating_point(input.scalar_type()) && (weight.defined() || bias.defined())) {
+    // In float to the end: the scaled and shifted result is rounded once.
+    const auto wide = [](const Tensor& t) { return t.defined() ? t.to(kFloat) : t; };
+    return taper::group_norm(input.to(kFloat), num_groups, wide(weight), wide(bias), eps)
+        .to(input.scalar_type());
+  }
   const Tensor groups = input.reshape({batch * num_groups, -1});
   Tensor out = taper::layer_norm(groups, groups.size(1), {}, {}, eps).view(input.sizes());
   Dims per_channel;

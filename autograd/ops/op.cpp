@@ -48,11 +48,9 @@ Tensor wrapped_number(const Scalar& value, Device device) {
   return out;
 }
 
-Tensor before_write(const Into& into, bool is_saved, const Tensor& self) {
-  if (TAPER_LIKELY(!into.is_inplace() || !is_saved)) return self;
-  Tensor copy = new_result_like(self);
-  copy_values(copy, self);
-  return copy;
+Tensor before_write(const Into& into, bool is_saved, const Tensor& operand) {
+  if (TAPER_LIKELY(!into.is_inplace() || !is_saved)) return operand;
+  return into.target().is_alias_of(operand) ? operand.clone() : operand;
 }
 
 void begin_inplace(const char* op, const Tensor& self) {

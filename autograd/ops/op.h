@@ -74,8 +74,8 @@ void record_into(const Into& into, const Tensor& out, const char* name, autograd
   }
 }
 
-/// `self` as it is to be saved by an op that may be about to overwrite it.
-Tensor before_write(const Into& into, bool is_saved, const Tensor& self);
+/// An operand as it is to be saved by an op that may be about to overwrite it: a recorded copy if so.
+Tensor before_write(const Into& into, bool is_saved, const Tensor& operand);
 
 /// To be called before `self` is written: leaf, view and overlap checks; raises the version.
 void begin_inplace(const char* op, const Tensor& self);

@@ -63,6 +63,12 @@ void check_overlap(const Into& into, const Tensor& operand) {
   check_no_partial_overlap(into.target().impl(), operand.impl());
 }
 
+// `self` itself where it has the dtype: a copied handle costs two atomic operations.
+const Tensor& cast_if_needed(const Tensor& self, ScalarType dtype, Tensor& copy) {
+  if (TAPER_LIKELY(self.scalar_type() == dtype)) return self;
+  return copy = self.to(dtype);
+}
+
 Device common_device(const char* name, const Tensor& a, const Tensor& b) {
   if (TAPER_LIKELY(a.device() == b.device())) return a.device();
   if (b.dim() == 0 && b.is_cpu()) return a.device();
@@ -75,7 +81,8 @@ Device common_device(const char* name, const Tensor& a, const Tensor& b) {
 
 Tensor unary(const char* name, UnaryOp op, const Tensor& self, ScalarType dtype, ScalarType out_dtype,
              const Into& into, const UnaryParameters& parameters) {
-  const Tensor in = cast(self, dtype);
+  Tensor copy;
+  const Tensor& in = cast_if_needed(self, dtype, copy);
   check_overlap(into, in);
   return compute(into, name, self.sizes(), out_dtype, self.device(), [&](Tensor& out) {
     kernels::UnaryArgs args;
@@ -97,8 +104,9 @@ Tensor binary(const char* name, BinaryOp op, const Tensor& a, const Tensor& b, S
   const Device device = common_device(name, a, b);
   const bool b_is_number = is_number_operand(b, a);
   const bool a_is_number = !b_is_number && is_number_operand(a, b);
-  const Tensor left = a_is_number ? a : cast(a, dtype);
-  const Tensor right = b_is_number ? b : cast(b, dtype);
+  Tensor left_copy, right_copy;
+  const Tensor& left = a_is_number ? a : cast_if_needed(a, dtype, left_copy);
+  const Tensor& right = b_is_number ? b : cast_if_needed(b, dtype, right_copy);
 
   Dims shape;
   IntArrayRef sizes = a.sizes();

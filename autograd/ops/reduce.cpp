@@ -204,17 +204,27 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
 
 // ---- Any, all, counts.
 
+namespace {
+
+// A bool, but uint8 for uint8: masks had that type once, and PyTorch kept it.
+Tensor truth(const char* name, ReduceOp op, const Tensor& self, uint32_t mask, bool keepdim) {
+  const Tensor result = reduce(name, op, self, mask, keepdim, kBool);
+  return self.scalar_type() == kByte ? result.to(kByte) : result;
+}
+
+}  // namespace
+
 Tensor any(const Tensor& self) {
-  return reduce("any", ReduceOp::kAny, self, all_dims(self), false, kBool);
+  return truth("any", ReduceOp::kAny, self, all_dims(self), false);
 }
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
-  return reduce("any", ReduceOp::kAny, self, dim_set(dim, self.dim(), "any"), keepdim, kBool);
+  return truth("any", ReduceOp::kAny, self, dim_set(dim, self.dim(), "any"), keepdim);
 }
 Tensor all(const Tensor& self) {
-  return reduce("all", ReduceOp::kAll, self, all_dims(self), false, kBool);
+  return truth("all", ReduceOp::kAll, self, all_dims(self), false);
 }
 Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
-  return reduce("all", ReduceOp::kAll, self, dim_set(dim, self.dim(), "all"), keepdim, kBool);
+  return truth("all", ReduceOp::kAll, self, dim_set(dim, self.dim(), "all"), keepdim);
 }
 Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
   const uint32_t mask = dim ? dim_set(*dim, self.dim(), "count_nonzero") : all_dims(self);

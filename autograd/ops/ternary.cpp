@@ -1,5 +1,6 @@
 // Pointwise ops of three operands: choice, limits, fused multiply-adds, interpolation.
 
+#include <cmath>
 #include <limits>
 
 #include "taper/autograd/ops/op.h"
@@ -85,7 +86,8 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Tensor& value) {
   return self;
 }
 
-// ---- clamp: NaN stays, the upper bound wins, and the gradient passes where the bounds are met, ends included.
+// ---- clamp: NaN stays, the upper bound wins. The gradient passes strictly between numbers; where a bound is a
+// tensor and is met, the two share it. (So PyTorch 2.15; older ones let it pass at the bounds as well.)
 
 namespace {
 
@@ -116,7 +118,14 @@ Tensor clamp_into(const char* name, const Tensor& self, const std::optional<Scal
       const Tensor &g = b.grad_output(), x = b.saved(0);
       b.grad(0) = fused_gradient(
           BinaryOp::kClampGrad, g, x,
-          [&] { return g * x.ge(limits.p[0].d).logical_and(x.le(limits.p[1].d)); }, limits);
+          [&] {
+            const double low = limits.p[0].d, high = limits.p[1].d;
+            Tensor inside = x.eq(x);
+            if (std::isfinite(low)) inside = inside.logical_and(x.gt(low));
+            if (std::isfinite(high)) inside = inside.logical_and(x.lt(high));
+            return g * inside;
+          },
+          limits);
     });
   }
   return out;
@@ -164,9 +173,22 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
              const Tensor& g = b.grad_output();
              const Tensor x = b.saved(0), low = b.saved(1), high = b.saved(2);
              const Tensor zero = zeros({}, g.options());
-             if (b.wants(0)) b.grad(0) = taper::where(x.ge(low).logical_and(x.le(high)), g, zero);
-             if (b.wants(1)) b.grad(1) = taper::where(x.lt(low).logical_and(low.lt(high)), g, zero);
-             if (b.wants(2)) b.grad(2) = taper::where(x.gt(high).logical_or(high.le(low).logical_and(x.lt(low))), g, zero);
+             const Tensor proper = low.le(high), half = taper::where(low.lt(high), g * 0.5, g);
+             const Tensor below = x.lt(low), above = x.gt(high);
+             const Tensor met_low = x.eq(low).logical_and(low.lt(high));
+             const Tensor met_high = x.eq(high).logical_and(low.lt(high));
+             if (b.wants(0)) {
+               const Tensor own = taper::where(met_low.logical_or(met_high), half, g);
+               b.grad(0) = taper::where(below.logical_or(above).logical_or(proper.logical_not()), zero, own);
+             }
+             if (b.wants(1)) {
+               const Tensor own = taper::where(below, g, taper::where(met_low, half, zero));
+               b.grad(1) = taper::where(proper, own, zero);
+             }
+             if (b.wants(2)) {
+               const Tensor own = taper::where(above, g, taper::where(met_high, half, zero));
+               b.grad(2) = taper::where(proper, own, g);
+             }
            });
   }
   return out;
@@ -179,11 +201,13 @@ namespace {
 Tensor addcmul_into(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value,
                     const Into& into) {
   const ScalarType dtype = result_type_of(std::vector<Tensor>{self, a, b});
+  const bool tracked = recording(self, a, b);
+  const Tensor saved_a = before_write(into, tracked, a), saved_b = before_write(into, tracked, b);
   const Tensor out =
       ternary("addcmul", TernaryOp::kAddcmul, self, a, b, dtype, into, value_of(value));
-  if (recording(self, a, b)) {
+  if (tracked) {
     record_into(into, out, "AddcmulBackward", inputs(self, a, b),
-                saving(when(b.requires_grad(), a), when(a.requires_grad(), b)),
+                saving(when(b.requires_grad(), saved_a), when(a.requires_grad(), saved_b)),
                 [value](Backward& back) {
                   const Tensor& g = back.grad_output();
                   if (back.wants(0)) back.grad(0) = g;
@@ -199,10 +223,12 @@ Tensor addcdiv_into(const Tensor& self, const Tensor& a, const Tensor& b, const 
   const ScalarType dtype = result_type_of(std::vector<Tensor>{self, a, b});
   TAPER_CHECK_TYPE(is_floating_point(dtype), "Integer division with addcdiv is no longer supported. Use "
                    "(input + value * torch.trunc(tensor1 / tensor2)) or convert to a floating dtype.");
+  const bool tracked = recording(self, a, b);
+  const Tensor saved_a = before_write(into, tracked, a), saved_b = before_write(into, tracked, b);
   const Tensor out =
       ternary("addcdiv", TernaryOp::kAddcdiv, self, a, b, dtype, into, value_of(value));
-  if (recording(self, a, b)) {
-    record_into(into, out, "AddcdivBackward", inputs(self, a, b), saving(a, b),
+  if (tracked) {
+    record_into(into, out, "AddcdivBackward", inputs(self, a, b), saving(saved_a, saved_b),
                 [value](Backward& back) {
                   const Tensor& g = back.grad_output();
                   const Tensor a = back.saved(0), b = back.saved(1);

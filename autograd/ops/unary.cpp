@@ -26,9 +26,16 @@ struct UnaryRule {
 Tensor apply(const UnaryRule& rule, const Tensor& self, const Into& into = {}) {
   check_defined(rule.name, self, "self");
   const ScalarType own = self.scalar_type();
-  TAPER_CHECK_TYPE(rule.result != Result::kSame || own != kBool, rule.name,
-                   ": is not supported for bool tensors. Convert to another dtype first, or use "
-                   "logical_not() or bitwise_not() to invert a mask.");
+  if (own == kBool && (rule.op == UnaryOp::kSign || rule.op == UnaryOp::kSquare)) {
+    // Both keep 0 and 1; a square is a number, as in PyTorch.
+    return compute(into, rule.name, self.sizes(), rule.op == UnaryOp::kSign ? kBool : kLong,
+                   self.device(), [&](const Tensor& out) { copy_values(out, self); });
+  }
+  TAPER_CHECK_TYPE(rule.result != Result::kSame || own != kBool,
+                   rule.op == UnaryOp::kNeg ? "Negation, the `-` operator, on a bool tensor"
+                                            : std::string(rule.name) + "() of a bool tensor",
+                   " is not supported. Convert to another dtype first, or use logical_not() or "
+                   "bitwise_not() to invert a mask.");
   const ScalarType dtype = rule.result == Result::kFloating ? to_floating(own) : own;
   const bool tracked = rule.backward && recording(self);
   if (into.is_out()) check_no_grad_out(rule.name, tracked);

@@ -83,6 +83,12 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   dim = wrap_dim(dim, self.dim());
+  int64_t product = 1;
+  bool inferred = false;
+  for (const int64_t size : sizes) size == -1 ? void(inferred = true) : void(product *= size);
+  TAPER_CHECK(inferred ? product != 0 && self.size(dim) % product == 0 : product == self.size(dim),
+              "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim, " (",
+              self.size(dim), ") in the input tensor");
   const Dims inner = infer_view_size(sizes, self.size(dim));
   Dims shape;
   for (int64_t d = 0; d < self.dim(); ++d) {

@@ -63,8 +63,11 @@ Tensor FlattenImpl::forward(const Tensor& input) {
 }
 
 void UnflattenImpl::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::Unflatten(dim=" << options.dim() << ", sizes="
-         << IntArrayRef(options.sizes()) << ")";
+  stream << "torch::nn::Unflatten(dim=" << options.dim() << ", unflattened_size={";
+  for (size_t i = 0; i < options.sizes().size(); ++i) {
+    stream << (i ? ", " : "") << options.sizes()[i];
+  }
+  stream << "})";
 }
 Tensor UnflattenImpl::forward(const Tensor& input) {
   return input.unflatten(options.dim(), options.sizes());
@@ -97,6 +100,7 @@ void EmbeddingImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Embedding(num_embeddings=" << options.num_embeddings()
          << ", embedding_dim=" << options.embedding_dim();
   if (options.padding_idx()) stream << ", padding_idx=" << *options.padding_idx();
+  if (options.sparse()) stream << ", sparse=true";
   stream << ")";
 }
 Tensor EmbeddingImpl::forward(const Tensor& indices) {

@@ -66,7 +66,7 @@ TEST_CASE("inference mode: results can never be recorded") {
   CHECK(contains(error_of([&] { z.add_(1); }),
                  "Inplace update to inference tensor outside InferenceMode"));
   CHECK(contains(error_of([&] { z.requires_grad_(true); }),
-                 "Setting requires_grad=True on inference tensor"));
+                 "Setting requires_grad=true on inference tensor"));
   CHECK((z.clone() * x).requires_grad());
   CHECK((z + x).requires_grad());  // nothing is saved
 }

@@ -37,7 +37,7 @@ TEST_CASE("shapes: reshape and view") {
       THROWS(zeros({2, 0}).reshape({0, -1}), "ambiguous"),
       THROWS(ones({2, 3}).t().view({6}), "view size is not compatible"),
       THROWS(ones({2, 3}).reshape({4, 2}), "is invalid for input of size 6"),
-      THROWS(as_strided(ones({4}), {3, 2}, {2, 2}), "as_strided"),
+      THROWS(as_strided(ones({4}), {3, 2}, {2, 2}), "are out of bounds for storage of size 16"),
   });
   CHECK(ones({2, 3}).t().reshape({6}).sizes() == IntArrayRef({6}));
 }

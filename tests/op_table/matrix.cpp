@@ -50,7 +50,7 @@ static const Table kTable{
         ROW(einsum, ("ii->i", {a}), "4,4 | 3,3", twice),
         ROW(einsum, ("ij->ji", {a}), "3,4 | 2,3", twice),
         ROW(einsum, ("ij,j", {a, b}), "sums 3,4 4 | 2,3 3", twice),
-        ROW(einsum, ("i,j->ij", {a, b}), "3 4", twice),
+        ROW(einsum, ("i,j->ij", {a, b}), "3 4", twice, free_integers("bool has no matrix product")),
         ROW(einsum, ("...ij,...jk->...ik", {a, b}), "sums 2,3,4 4,5 | 1,2,3 2,3,2", twice),
         ROW(einsum, ("bi,ijk,bk->bj", {a, b, c}), "sums 2,3 3,4,5 2,5 | 2,2 2,2,2 2,2", twice,
             kFactors),

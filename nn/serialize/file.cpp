@@ -1,4 +1,4 @@
-#include "taper/data/detail/file.h"
+#include "taper/nn/serialize/file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #include "taper/core/error.h"
 
-namespace taper::data::detail {
+namespace taper::serialize::detail {
 
 Descriptor::~Descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -63,4 +63,4 @@ bool checked_bytes(const int64_t* sizes, size_t rank, size_t element, uint64_t& 
   return true;
 }
 
-}  // namespace taper::data::detail
+}  // namespace taper::serialize::detail

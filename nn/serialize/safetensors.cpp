@@ -1,25 +1,29 @@
-#include "taper/data/formats/safetensors.h"
+#include "taper/nn/serialize/safetensors.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "taper/core/factories.h"
-#include "taper/data/atomic_file.h"
-#include "taper/data/detail/byte_order.h"
-#include "taper/data/detail/file.h"
-#include "taper/data/detail/host_copy.h"
+#include "taper/nn/serialize/atomic_file.h"
+#include "taper/nn/serialize/file.h"
+#include "taper/nn/serialize/host_copy.h"
 
 // The format: 8 bytes with the length of the header, the header (JSON), then the tensors' bytes
 // without gaps. https://github.com/huggingface/safetensors#format
 
-namespace taper::data {
+namespace taper::serialize {
 
 namespace {
 
 using Json = nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little,
+              "safetensors is read and written for little-endian machines");
 
 constexpr uint64_t kMostHeader = 100'000'000;  // that of the Python package
 constexpr const char* kMetadata = "__metadata__";
@@ -46,9 +50,27 @@ struct Entry {
   uint64_t begin, end;
 };
 
+/// What is in memory, read like a file.
+class InputMemory {
+ public:
+  InputMemory(const void* data, size_t size, const std::string& name)
+      : data_(static_cast<const char*>(data)), size_(size), name_(name) {}
+  const std::string& path() const { return name_; }
+  uint64_t size() const { return size_; }
+  void read_at(void* to, size_t count, uint64_t offset) const {
+    if (count > 0) std::memcpy(to, data_ + offset, count);
+  }
+
+ private:
+  const char* data_;
+  size_t size_;
+  const std::string& name_;
+};
+
+template <class Input>
 class Reader {
  public:
-  explicit Reader(const std::string& path) : file_(path) {}
+  explicit Reader(Input input) : file_(std::move(input)) {}
 
   Safetensors read() {
     const Json header = parse_header();
@@ -124,7 +146,7 @@ class Reader {
     if (!value.is_object()) fail("__metadata__ is not an object");
     for (const auto& [key, text] : value.items()) {
       if (!text.is_string()) fail("the metadata '", key, "' is not a string");
-      result.emplace(key, text.get<std::string>());
+      result.emplace(key, text.template get<std::string>());
     }
     return result;
   }
@@ -196,62 +218,91 @@ class Reader {
     if (at < available) fail("its tensors take ", at, " bytes, and there are ", available);
   }
 
-  detail::InputFile file_;
+  Input file_;
   uint64_t start_ = 0;
   std::vector<std::set<std::string>> keys_;
 };
 
 }  // namespace
 
-Safetensors read_safetensors(const std::string& path) { return Reader(path).read(); }
+Safetensors read_safetensors(const std::string& path) {
+  return Reader(detail::InputFile(path)).read();
+}
+
+Safetensors read_safetensors(const void* data, size_t size, const std::string& name) {
+  return Reader(InputMemory(data, size, name)).read();
+}
 
 TensorMap load_safetensors(const std::string& path) { return read_safetensors(path).tensors; }
 
-void save_safetensors(const TensorMap& tensors, const std::string& path,
-                      const StringMap& metadata) {
+namespace {
+
+/// A file about to be written: everything that can be refused is refused here, before a byte goes out.
+class Writer {
+ public:
+  Writer(const TensorMap& tensors, const StringMap& metadata) {
+    for (const auto& [name, tensor] : tensors) {
+      TAPER_CHECK_VALUE(name != kMetadata, "save_safetensors: a tensor can't be named ", kMetadata);
+      TAPER_CHECK_VALUE(tensor.defined(), "save_safetensors: tensor '", name, "' is undefined");
+      items_.push_back({&name, &tensor, &type_of(tensor.scalar_type())});
+    }
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const Item& a, const Item& b) { return a.type < b.type; });
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
+    if (!metadata.empty()) header[kMetadata] = metadata;
+    uint64_t offset = 0;
+    for (const Item& item : items_) {
+      const uint64_t end = offset + item.tensor->nbytes();
+      header[*item.name] = {{"dtype", item.type->name},
+                            {"shape", item.tensor->sizes().vec()},
+                            {"data_offsets", {offset, end}}};
+      offset = end;
+    }
+    try {
+      text_ = header.dump();
+    } catch (const Json::exception&) {
+      taper::detail::fail<ValueError>(
+          "save_safetensors: a name or a metadata text is not UTF-8");
+    }
+    text_.append((8 - text_.size() % 8) % 8, ' ');
+    TAPER_CHECK_VALUE(text_.size() <= kMostHeader, "save_safetensors: names and metadata take ",
+                      text_.size(), " bytes; readers accept ", kMostHeader);
+  }
+
+  template <class Write>
+  void write(const Write& write) const {
+    const uint64_t length = text_.size();
+    write(&length, sizeof length);
+    write(text_.data(), text_.size());
+    for (const Item& item : items_) {
+      const Tensor host = detail::host_copy(*item.tensor);
+      write(host.data_ptr(), host.nbytes());
+    }
+  }
+
+ private:
   struct Item {
     const std::string* name;
     const Tensor* tensor;
     const TypeName* type;
   };
-  std::vector<Item> items;
-  for (const auto& [name, tensor] : tensors) {
-    TAPER_CHECK_VALUE(name != kMetadata, "save_safetensors: a tensor can't be named ", kMetadata);
-    TAPER_CHECK_VALUE(tensor.defined(), "save_safetensors: tensor '", name, "' is undefined");
-    items.push_back({&name, &tensor, &type_of(tensor.scalar_type())});
-  }
-  std::stable_sort(items.begin(), items.end(),
-                   [](const Item& a, const Item& b) { return a.type < b.type; });
+  std::vector<Item> items_;
+  std::string text_;
+};
 
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[kMetadata] = metadata;
-  uint64_t offset = 0;
-  for (const Item& item : items) {
-    const uint64_t end = offset + item.tensor->nbytes();
-    header[*item.name] = {{"dtype", item.type->name},
-                          {"shape", item.tensor->sizes().vec()},
-                          {"data_offsets", {offset, end}}};
-    offset = end;
-  }
-  std::string text;
-  try {
-    text = header.dump();
-  } catch (const Json::exception&) {
-    taper::detail::fail<ValueError>("save_safetensors: a name or a metadata text is not UTF-8 ('",
-                                    path, "')");
-  }
-  text.append((8 - text.size() % 8) % 8, ' ');
-  const uint64_t length = text.size();
-  TAPER_CHECK_VALUE(length <= kMostHeader, "save_safetensors: names and metadata take ", length,
-                    " bytes; readers accept ", kMostHeader);
+}  // namespace
+
+void save_safetensors(const TensorMap& tensors, const std::string& path,
+                      const StringMap& metadata) {
+  const Writer writer(tensors, metadata);
   atomic_write_file(path, [&](FileWriter& file) {
-    file.write(&length, sizeof length);
-    file.write(text);
-    for (const Item& item : items) {
-      const Tensor host = detail::host_copy(*item.tensor);
-      file.write(host.data_ptr(), host.nbytes());
-    }
+    writer.write([&](const void* data, size_t size) { file.write(data, size); });
   });
 }
 
-}  // namespace taper::data
+void write_safetensors(const TensorMap& tensors, const StringMap& metadata,
+                       const std::function<void(const void*, size_t)>& write) {
+  Writer(tensors, metadata).write(write);
+}
+
+}  // namespace taper::serialize

@@ -1,4 +1,4 @@
-#include "taper/data/atomic_file.h"
+#include "taper/nn/serialize/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,9 +9,9 @@
 #include <cstdlib>
 
 #include "taper/core/error.h"
-#include "taper/data/detail/file.h"
+#include "taper/nn/serialize/file.h"
 
-namespace taper::data {
+namespace taper::serialize {
 
 namespace {
 
@@ -102,4 +102,4 @@ void atomic_write_file(const std::string& path, std::string_view contents) {
   atomic_write_file(path, [&](FileWriter& file) { file.write(contents); });
 }
 
-}  // namespace taper::data
+}  // namespace taper::serialize

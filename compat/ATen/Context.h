@@ -1,0 +1,54 @@
+#pragma once
+
+#include "c10/names.h"
+#include "taper/core/cuda.h"
+#include "taper/core/generator.h"
+
+namespace at {
+
+/// Switches for the CUDA libraries, and questions about what was built in. The switches keep what is
+/// set; the CPU's kernels have no use for them, and their results are deterministic as they are.
+class Context {
+ public:
+  bool userEnabledCuDNN() const { return user_enabled_cudnn_; }
+  void setUserEnabledCuDNN(bool on) { user_enabled_cudnn_ = on; }
+  bool benchmarkCuDNN() const { return benchmark_cudnn_; }
+  void setBenchmarkCuDNN(bool on) { benchmark_cudnn_ = on; }
+  bool deterministicCuDNN() const { return deterministic_cudnn_; }
+  void setDeterministicCuDNN(bool on) { deterministic_cudnn_ = on; }
+  bool allowTF32CuDNN() const { return allow_tf32_cudnn_; }
+  void setAllowTF32CuDNN(bool on) { allow_tf32_cudnn_ = on; }
+  bool allowTF32CuBLAS() const { return allow_tf32_cublas_; }
+  void setAllowTF32CuBLAS(bool on) { allow_tf32_cublas_ = on; }
+  bool deterministicAlgorithms() const { return deterministic_; }
+  bool deterministicAlgorithmsWarnOnly() const { return deterministic_warn_only_; }
+  void setDeterministicAlgorithms(bool on, bool warn_only = false) {
+    deterministic_ = on;
+    deterministic_warn_only_ = warn_only;
+  }
+
+  static bool hasCUDA() { return ::taper::cuda::is_available(); }
+  static bool hasCuDNN() { return ::taper::cuda::cudnn_is_available(); }
+  static bool hasMPS() { return false; }
+  const ::taper::Generator& defaultGenerator(c10::Device device) const {
+    if (!device.is_cpu()) ::taper::detail::fail_cuda_unavailable("defaultGenerator");
+    return ::taper::detail::getDefaultCPUGenerator();
+  }
+
+ private:
+  bool user_enabled_cudnn_ = true, benchmark_cudnn_ = false, deterministic_cudnn_ = false;
+  bool allow_tf32_cudnn_ = true, allow_tf32_cublas_ = false;
+  bool deterministic_ = false, deterministic_warn_only_ = false;
+};
+
+inline Context& globalContext() {
+  static Context context;
+  return context;
+}
+
+inline bool hasCUDA() { return Context::hasCUDA(); }
+inline bool hasCuDNN() { return Context::hasCuDNN(); }
+inline bool hasMPS() { return Context::hasMPS(); }
+inline size_t getNumGPUs() { return static_cast<size_t>(::taper::cuda::device_count()); }
+
+}  // namespace at

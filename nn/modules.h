@@ -1,0 +1,18 @@
+#pragma once
+
+#include "taper/nn/modules/activation.h"
+#include "taper/nn/modules/conv.h"
+#include "taper/nn/modules/distance.h"
+#include "taper/nn/modules/functional.h"
+#include "taper/nn/modules/linear.h"
+#include "taper/nn/modules/loss.h"
+#include "taper/nn/modules/module_dict.h"
+#include "taper/nn/modules/module_list.h"
+#include "taper/nn/modules/normalization.h"
+#include "taper/nn/modules/padding.h"
+#include "taper/nn/modules/parameter_dict.h"
+#include "taper/nn/modules/parameter_list.h"
+#include "taper/nn/modules/pooling.h"
+#include "taper/nn/modules/rnn.h"
+#include "taper/nn/modules/sequential.h"
+#include "taper/nn/modules/upsampling.h"

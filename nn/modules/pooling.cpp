@@ -1,0 +1,66 @@
+#include "taper/nn/modules/pooling.h"
+
+#include <ostream>
+
+#include "taper/nn/functional.h"
+
+namespace taper::nn {
+
+namespace F = functional;
+
+template <size_t D, class Derived>
+void MaxPoolImpl<D, Derived>::pretty_print(std::ostream& stream) const {
+  stream << std::boolalpha << "torch::nn::MaxPool" << D << "d(kernel_size=" << options.kernel_size()
+         << ", stride=" << options.stride() << ", padding=" << options.padding()
+         << ", dilation=" << options.dilation() << ", ceil_mode=" << options.ceil_mode() << ")";
+}
+template class MaxPoolImpl<1, MaxPool1dImpl>;
+template class MaxPoolImpl<2, MaxPool2dImpl>;
+
+Tensor MaxPool1dImpl::forward(const Tensor& input) { return F::max_pool1d(input, options); }
+
+// A row is a plane of height 1, so that positions in the plane are positions in the row.
+std::tuple<Tensor, Tensor> MaxPool1dImpl::forward_with_indices(const Tensor& input) {
+  const auto plane = [](const ExpandingArray<1>& length, int64_t height) {
+    return ExpandingArray<2>({height, (*length)[0]});
+  };
+  const auto [values, indices] =
+      F::max_pool2d_with_indices(input.unsqueeze(-2), MaxPool2dOptions(plane(options.kernel_size(), 1))
+                                                          .stride(plane(options.stride(), 1))
+                                                          .padding(plane(options.padding(), 0))
+                                                          .dilation(plane(options.dilation(), 1))
+                                                          .ceil_mode(options.ceil_mode()));
+  return {values.squeeze(-2), indices.squeeze(-2)};
+}
+
+Tensor MaxPool2dImpl::forward(const Tensor& input) { return F::max_pool2d(input, options); }
+std::tuple<Tensor, Tensor> MaxPool2dImpl::forward_with_indices(const Tensor& input) {
+  return F::max_pool2d_with_indices(input, options);
+}
+
+template <size_t D, class Derived>
+void AvgPoolImpl<D, Derived>::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::AvgPool" << D << "d(kernel_size=" << options.kernel_size()
+         << ", stride=" << options.stride() << ", padding=" << options.padding() << ")";
+}
+template class AvgPoolImpl<1, AvgPool1dImpl>;
+template class AvgPoolImpl<2, AvgPool2dImpl>;
+
+Tensor AvgPool1dImpl::forward(const Tensor& input) { return F::avg_pool1d(input, options); }
+Tensor AvgPool2dImpl::forward(const Tensor& input) { return F::avg_pool2d(input, options); }
+
+void AdaptiveAvgPool1dImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::AdaptiveAvgPool1d(output_size=" << options.output_size() << ")";
+}
+Tensor AdaptiveAvgPool1dImpl::forward(const Tensor& input) {
+  return F::adaptive_avg_pool1d(input, options);
+}
+
+void AdaptiveAvgPool2dImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::AdaptiveAvgPool2d(output_size=" << options.output_size() << ")";
+}
+Tensor AdaptiveAvgPool2dImpl::forward(const Tensor& input) {
+  return F::adaptive_avg_pool2d(input, options);
+}
+
+}  // namespace taper::nn

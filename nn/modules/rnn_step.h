@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "taper/core/tensor.h"
+
+// One step through time of each kind of cell, from projections that are already there. Private to nn/modules.
+
+namespace taper::nn::detail {
+
+/// Equal parts of `x` along its last dimension. Recorded as one op, whose backward is one cat: views that are
+/// recorded one by one would each add a zero-padded gradient.
+std::vector<Tensor> gates_of(const Tensor& x, int64_t count);
+/// x[0], x[1], ..., recorded as one op in the same way.
+std::vector<Tensor> steps_of(const Tensor& x);
+
+/// The new cell state and the new hidden state. `gates` [batch, 4 * hidden].
+struct LSTMState {
+  Tensor hidden, cell;
+};
+LSTMState lstm_step(const Tensor& gates, const Tensor& cell);
+
+/// `from_input` and `from_hidden` [batch, 3 * hidden], each with its bias.
+Tensor gru_step(const Tensor& from_input, const Tensor& from_hidden, const Tensor& hidden);
+
+}  // namespace taper::nn::detail

@@ -1,0 +1,44 @@
+#include "taper/nn/modules/sequential.h"
+
+namespace taper::nn {
+
+SequentialImpl::SequentialImpl(std::initializer_list<NamedAnyModule> modules) {
+  modules_.reserve(modules.size());
+  for (const NamedAnyModule& module : modules) push_back(module);
+}
+
+std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
+  auto copy = std::make_shared<SequentialImpl>();
+  for (size_t i = 0; i < modules_.size(); ++i) {
+    copy->push_back(children_[i].key(), modules_[i].clone(device));
+  }
+  copy->training_ = training_;
+  return copy;
+}
+
+// The modules are the state: there is nothing to make anew.
+void SequentialImpl::reset() {}
+
+void SequentialImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Sequential"; }
+
+void SequentialImpl::push_back(std::string name, AnyModule module) {
+  register_module(std::move(name), module.ptr());
+  modules_.push_back(std::move(module));
+}
+
+AnyValue SequentialImpl::any_forward(std::vector<AnyValue> arguments) {
+  TAPER_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
+  for (size_t i = 0; i + 1 < modules_.size(); ++i) {
+    AnyValue out = modules_[i].any_forward(std::move(arguments));
+    arguments.clear();
+    arguments.push_back(std::move(out));
+  }
+  return modules_.back().any_forward(std::move(arguments));
+}
+
+void SequentialImpl::fail_result(const std::type_info& is, const std::type_info& wanted) {
+  taper::detail::fail<TypeError>("The type of the return value is ", detail::type_name(is),
+                                 ", but you asked for type ", detail::type_name(wanted));
+}
+
+}  // namespace taper::nn

@@ -1,0 +1,4 @@
+#pragma once
+
+#include "taper/nn/module.h"
+#include "taper/nn/serialize/archive.h"

@@ -1,0 +1,56 @@
+#include "taper/optim/adam.h"
+
+#include "taper/autograd/grad_mode.h"
+#include "taper/core/factories.h"
+#include "taper/optim/adamw.h"
+#include "taper/optim/multi_tensor.h"
+
+namespace taper::optim::detail {
+
+template <class Options, bool kDecoupled>
+std::unique_ptr<OptimizerParamState> AdamFamily<Options, kDecoupled>::new_state() const {
+  return std::make_unique<AdamParamState>();
+}
+
+template <class Options, bool kDecoupled>
+Tensor AdamFamily<Options, kDecoupled>::step(LossClosure closure) {
+  constexpr const char* kName = kDecoupled ? "AdamW" : "Adam";
+  const NoGradGuard quiet;
+  Tensor loss = run_closure(closure);
+  if (is_skipped()) return loss;
+  for (const OptimizerParamGroup& group : param_groups_) {
+    const Options& options = options_of<Options>(group);
+    TensorLists lists;
+    for (const Tensor& param : group.params()) {
+      if (!param.grad().defined()) continue;
+      check_grad(kName, param);
+      AdamParamState& state = state_of<AdamParamState>(param);
+      const auto start_at_zero = [&](Tensor& moment) {
+        if (!moment.defined()) moment = zeros(param.sizes(), param.options());
+      };
+      start_at_zero(state.exp_avg());
+      start_at_zero(state.exp_avg_sq());
+      if (options.amsgrad()) start_at_zero(state.max_exp_avg_sq());
+      ++state.step();
+      lists.add(param, static_cast<double>(state.step()),
+                {&state.exp_avg(), &state.exp_avg_sq(),
+                 options.amsgrad() ? &state.max_exp_avg_sq() : nullptr});
+    }
+    kernels::OptimizerArgs args{};
+    args.lr = options.lr();
+    args.weight_decay = options.weight_decay();
+    args.maximize = options.maximize();
+    args.beta1 = std::get<0>(options.betas());
+    args.beta2 = std::get<1>(options.betas());
+    args.eps = options.eps();
+    args.decoupled = kDecoupled;
+    args.amsgrad = options.amsgrad();
+    lists.run(&kernels::KernelTable::adam_step, kName, args, found_inf_, inv_scale_);
+  }
+  return loss;
+}
+
+template class AdamFamily<AdamOptions, false>;
+template class AdamFamily<AdamWOptions, true>;
+
+}  // namespace taper::optim::detail

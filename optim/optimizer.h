@@ -1,0 +1,243 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "taper/core/tensor.h"
+#include "taper/nn/module.h"
+#include "taper/nn/serialize/archive.h"
+
+namespace taper::optim {
+
+/// What an optimizer remembers about one parameter.
+class TAPER_API OptimizerParamState {
+ public:
+  OptimizerParamState() = default;
+  OptimizerParamState(const OptimizerParamState&) = default;
+  OptimizerParamState& operator=(const OptimizerParamState&) = default;
+  virtual ~OptimizerParamState();
+  virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
+  virtual void serialize(serialize::InputArchive& archive) = 0;
+  virtual void serialize(serialize::OutputArchive& archive) const = 0;
+  /// Calls visit(name, tensor) for each tensor among its fields.
+  virtual void for_each_tensor(const std::function<void(const char*, Tensor&)>&) {}
+};
+
+/// The settings of a group of parameters.
+class TAPER_API OptimizerOptions {
+ public:
+  OptimizerOptions() = default;
+  OptimizerOptions(const OptimizerOptions&) = default;
+  OptimizerOptions& operator=(const OptimizerOptions&) = default;
+  virtual ~OptimizerOptions();
+  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
+  virtual void serialize(serialize::InputArchive& archive) = 0;
+  virtual void serialize(serialize::OutputArchive& archive) const = 0;
+  virtual double get_lr() const = 0;
+  virtual void set_lr(double lr) = 0;
+  /// Throws for values that make no sense, in PyTorch's words.
+  virtual void validate() const {}
+};
+
+namespace detail {
+
+// How a field of an options or state struct goes into an archive and comes back.
+struct FieldWriter {
+  serialize::OutputArchive& archive;
+  template <class T>
+  void operator()(const char* name, const T& value) const {
+    archive.write(name, IValue(value));
+  }
+  void operator()(const char* name, const std::tuple<double, double>& value) const {
+    archive.write(name, IValue(std::vector<double>{std::get<0>(value), std::get<1>(value)}));
+  }
+  void operator()(const char* name, const Tensor& value) const { archive.write(name, value); }
+};
+struct TAPER_API FieldReader {
+  serialize::InputArchive& archive;
+  void operator()(const char* name, double& value) const;
+  void operator()(const char* name, bool& value) const;
+  void operator()(const char* name, int64_t& value) const;
+  void operator()(const char* name, std::tuple<double, double>& value) const;
+  void operator()(const char* name, Tensor& value) const;
+};
+
+struct TensorsOnly {
+  const std::function<void(const char*, Tensor&)>& visit;
+  template <class T>
+  void operator()(const char*, T&) const {}
+  void operator()(const char* name, Tensor& value) const { visit(name, value); }
+};
+
+/// Throws "Invalid momentum value: -1" unless `value` is at least `least` (NaN is not).
+inline void check_at_least(double least, double value, const char* what) {
+  TAPER_CHECK_VALUE(value >= least, "Invalid ", what, ": ", value);
+}
+
+/// Adds clone and serialize to a struct that lists its fields: `fields(self, visit)` calls
+/// visit("lr", self.lr()) and so on.
+template <class Base, class Derived>
+class Cloneable : public Base {
+ public:
+  std::unique_ptr<Base> clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
+  void serialize(serialize::OutputArchive& archive) const override {
+    if constexpr (requires(const Derived& self) { Derived::fields(self, FieldWriter{archive}); }) {
+      Derived::fields(static_cast<const Derived&>(*this), FieldWriter{archive});
+    } else {
+      fail_unlisted(archive);
+    }
+  }
+  void serialize(serialize::InputArchive& archive) override {
+    if constexpr (requires(Derived& self) { Derived::fields(self, FieldReader{archive}); }) {
+      Derived::fields(static_cast<Derived&>(*this), FieldReader{archive});
+    } else {
+      fail_unlisted(archive);
+    }
+  }
+
+ private:
+  template <class Archive>
+  [[noreturn]] static void fail_unlisted(Archive&) {
+    taper::detail::fail<NotImplementedError>("serialize has not been implemented for ",
+                                             typeid(Derived).name());
+  }
+};
+
+}  // namespace detail
+
+template <class Derived>
+class OptimizerCloneableParamState : public detail::Cloneable<OptimizerParamState, Derived> {
+ public:
+  void for_each_tensor(const std::function<void(const char*, Tensor&)>& visit) override {
+    if constexpr (requires(Derived& self) { Derived::fields(self, detail::TensorsOnly{visit}); }) {
+      Derived::fields(static_cast<Derived&>(*this), detail::TensorsOnly{visit});
+    }
+  }
+};
+
+template <class Derived>
+class OptimizerCloneableOptions : public detail::Cloneable<OptimizerOptions, Derived> {
+ public:
+  double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
+  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+};
+
+/// Parameters that share their settings.
+class TAPER_API OptimizerParamGroup {
+ public:
+  /// With the optimizer's defaults.
+  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
+      : params_(std::move(params)), options_(std::move(options)) {}
+  OptimizerParamGroup(const OptimizerParamGroup& other);
+  OptimizerParamGroup& operator=(const OptimizerParamGroup& other);
+  OptimizerParamGroup(OptimizerParamGroup&&) = default;
+  OptimizerParamGroup& operator=(OptimizerParamGroup&&) = default;
+
+  bool has_options() const { return options_ != nullptr; }
+  OptimizerOptions& options();
+  const OptimizerOptions& options() const;
+  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  std::vector<Tensor>& params() { return params_; }
+  const std::vector<Tensor>& params() const { return params_; }
+  /// The learning rate that schedulers start from; none before there is a scheduler.
+  std::optional<double>& initial_lr() { return initial_lr_; }
+  const std::optional<double>& initial_lr() const { return initial_lr_; }
+
+ private:
+  std::vector<Tensor> params_;
+  std::unique_ptr<OptimizerOptions> options_;
+  std::optional<double> initial_lr_;
+};
+
+/// The base of all optimizers: groups of parameters, and a state per parameter. `step()` changes those that have
+/// a gradient and leaves the others alone.
+class TAPER_API Optimizer {
+ public:
+  using LossClosure = std::function<Tensor()>;
+  using State = std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>;
+
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+  Optimizer(Optimizer&&) = default;
+  Optimizer& operator=(Optimizer&&) = default;
+  virtual ~Optimizer();
+
+  /// Throws for parameters that are no leaves, or are in a group already.
+  void add_param_group(const OptimizerParamGroup& group);
+  /// To the first group.
+  void add_parameters(const std::vector<Tensor>& parameters);
+  /// Changes the parameters by their gradients. With a closure, calls it first (with recording on) and returns
+  /// its loss; without, returns an undefined tensor.
+  virtual Tensor step(LossClosure closure = nullptr) = 0;
+  /// Drops the gradients, or fills them with zeros.
+  void zero_grad(bool set_to_none = true);
+
+  std::vector<Tensor> parameters() const;
+  /// Number of parameters.
+  size_t size() const noexcept;
+  OptimizerOptions& defaults() { return *defaults_; }
+  const OptimizerOptions& defaults() const { return *defaults_; }
+  std::vector<OptimizerParamGroup>& param_groups() { return param_groups_; }
+  const std::vector<OptimizerParamGroup>& param_groups() const { return param_groups_; }
+  /// Keyed by `parameter.unsafe_impl()`.
+  State& state() { return state_; }
+  const State& state() const { return state_; }
+
+  /// State by the parameters' positions, settings by group, as PyTorch's state_dict has them.
+  virtual void save(serialize::OutputArchive& archive) const;
+  /// All or nothing. Throws when groups or shapes do not fit those of this optimizer.
+  virtual void load(serialize::InputArchive& archive);
+
+  /// For gradient scaling, one float each on the parameters' device: a step multiplies gradients by
+  /// `inv_scale`, and does nothing while `found_inf` is not zero. Undefined tensors switch it off.
+  void set_grad_scale(Tensor found_inf, Tensor inv_scale);
+
+ protected:
+  Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
+  Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults);
+
+  /// A state of this optimizer's kind with nothing in it.
+  virtual std::unique_ptr<OptimizerParamState> new_state() const;
+  /// The state of one parameter, made on first use.
+  template <class StateType>
+  StateType& state_of(const Tensor& parameter) {
+    std::unique_ptr<OptimizerParamState>& state = state_[parameter.unsafe_impl()];
+    if (!state) state = std::make_unique<StateType>();
+    return static_cast<StateType&>(*state);
+  }
+  /// The group's settings as those of this kind of optimizer.
+  template <class Options>
+  static const Options& options_of(const OptimizerParamGroup& group) {
+    const auto* options = dynamic_cast<const Options*>(&group.options());
+    TAPER_CHECK_TYPE(options, "a parameter group has the options of another optimizer");
+    return *options;
+  }
+  /// Runs the closure, if there is one.
+  static Tensor run_closure(const LossClosure& closure);
+  /// Whether the gradients overflowed, so that this step must not happen. Where that is only known to the
+  /// device, false: its kernels look for themselves.
+  bool is_skipped() const;
+
+  std::vector<OptimizerParamGroup> param_groups_;
+  State state_;
+  std::unique_ptr<OptimizerOptions> defaults_;
+  Tensor found_inf_, inv_scale_;
+
+ private:
+  std::unique_ptr<OptimizerParamState> load_state(serialize::InputArchive& archive,
+                                                  const Tensor& parameter, size_t position) const;
+};
+
+TAPER_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
+                                               const Optimizer& optimizer);
+TAPER_API serialize::InputArchive& operator>>(serialize::InputArchive& archive,
+                                              Optimizer& optimizer);
+
+}  // namespace taper::optim
