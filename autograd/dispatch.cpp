@@ -1,5 +1,6 @@
-// The gate: every public function and method of the catalogue passes here on its way to its implementation.
-// One thread-local word says whether anything looks on; autocast, profiling and tracing attach here.
+// The gate: every public function and method of the catalogue passes here on its way to its
+// implementation. One thread-local word says whether anything looks on; autocast, profiling and
+// tracing attach here.
 
 #include "taper/autograd/observer.h"
 #include "taper/autograd/ops/ops.h"
@@ -27,8 +28,8 @@ OpObserver::OpObserver(std::function<void(OpId)> callback)
 
 OpObserver::~OpObserver() {
   detail::thread_state.observer = previous_;
-  detail::thread_state.mode = (detail::thread_state.mode & ~detail::kModeObserve) |
-                              (previous_mode_ & detail::kModeObserve);
+  detail::thread_state.mode =
+      (detail::thread_state.mode & ~detail::kModeObserve) | (previous_mode_ & detail::kModeObserve);
 }
 
 void announce(OpId op) {
@@ -40,25 +41,25 @@ void announce(OpId op) {
 }  // namespace autograd
 
 // ---- Functions.
-#define TAPER_OP(result, name, policy, ...)                              \
-  result name(const Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) {  \
-    pass_gate(OpId::name);                                               \
-    return ops::name(self TAPER_PASS_ARGS_MORE(__VA_ARGS__));            \
+#define TAPER_OP(result, name, policy, ...)                             \
+  result name(const Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) { \
+    pass_gate(OpId::name);                                              \
+    return ops::name(self TAPER_PASS_ARGS_MORE(__VA_ARGS__));           \
   }
 #define TAPER_OVERLOAD(result, name, ...) TAPER_OP(result, name, , __VA_ARGS__)
 #define TAPER_METHOD(...)
-#define TAPER_INPLACE(name, ...)                                    \
-  Tensor& name(Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) {  \
-    return ops::name(self TAPER_PASS_ARGS_MORE(__VA_ARGS__));       \
+#define TAPER_INPLACE(name, ...)                                   \
+  Tensor& name(Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) { \
+    return ops::name(self TAPER_PASS_ARGS_MORE(__VA_ARGS__));      \
   }
-#define TAPER_OUT(name, ...)                                                           \
-  Tensor& name(Tensor& out, const Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) {  \
-    return ops::name(out, self TAPER_PASS_ARGS_MORE(__VA_ARGS__));                     \
+#define TAPER_OUT(name, ...)                                                          \
+  Tensor& name(Tensor& out, const Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) { \
+    return ops::name(out, self TAPER_PASS_ARGS_MORE(__VA_ARGS__));                    \
   }
-#define TAPER_FUNCTION(result, name, policy, ...)         \
-  result name(TAPER_DEFINE_ARGS(__VA_ARGS__)) {           \
-    pass_gate(OpId::name);                                \
-    return ops::name(TAPER_PASS_ARGS(__VA_ARGS__));       \
+#define TAPER_FUNCTION(result, name, policy, ...)   \
+  result name(TAPER_DEFINE_ARGS(__VA_ARGS__)) {     \
+    pass_gate(OpId::name);                          \
+    return ops::name(TAPER_PASS_ARGS(__VA_ARGS__)); \
   }
 #define TAPER_FUNCTION_OVERLOAD(result, name, ...) TAPER_FUNCTION(result, name, , __VA_ARGS__)
 #include "taper/core/ops.def"
@@ -71,16 +72,16 @@ void announce(OpId op) {
 #undef TAPER_FUNCTION_OVERLOAD
 
 // ---- Methods.
-#define TAPER_OP(result, name, policy, ...)                          \
-  result Tensor::name(TAPER_DEFINE_ARGS(__VA_ARGS__)) const {        \
-    pass_gate(OpId::name);                                           \
-    return ops::name(*this TAPER_PASS_ARGS_MORE(__VA_ARGS__));       \
+#define TAPER_OP(result, name, policy, ...)                    \
+  result Tensor::name(TAPER_DEFINE_ARGS(__VA_ARGS__)) const {  \
+    pass_gate(OpId::name);                                     \
+    return ops::name(*this TAPER_PASS_ARGS_MORE(__VA_ARGS__)); \
   }
 #define TAPER_OVERLOAD(result, name, ...) TAPER_OP(result, name, , __VA_ARGS__)
 #define TAPER_METHOD(result, name, policy, ...) TAPER_OP(result, name, policy, __VA_ARGS__)
-#define TAPER_INPLACE(name, ...)                                                          \
-  Tensor& Tensor::name(TAPER_DEFINE_ARGS(__VA_ARGS__)) const {                            \
-    return ops::name(const_cast<Tensor&>(*this) TAPER_PASS_ARGS_MORE(__VA_ARGS__));       \
+#define TAPER_INPLACE(name, ...)                                                    \
+  Tensor& Tensor::name(TAPER_DEFINE_ARGS(__VA_ARGS__)) const {                      \
+    return ops::name(const_cast<Tensor&>(*this) TAPER_PASS_ARGS_MORE(__VA_ARGS__)); \
   }
 #define TAPER_OUT(...)
 #define TAPER_FUNCTION(...)

@@ -17,7 +17,8 @@ namespace taper::autograd {
 
 namespace {
 
-// ---- Where a pass keeps its counters: in the nodes themselves, or, when another pass has them, beside.
+// ---- Where a pass keeps its counters: in the nodes themselves, or, when another pass has them,
+// beside.
 
 class InNodes {
  public:
@@ -152,8 +153,9 @@ void run_hooks(Node& node, Scratch& scratch) {
     if (!grad.defined()) continue;
     Tensor replaced = hook.call(grad);
     if (!replaced.defined()) continue;
-    TAPER_CHECK(replaced.sizes() == grad.sizes(), "a hook has changed the size of the gradient from ",
-                grad.sizes(), " to ", replaced.sizes());
+    TAPER_CHECK(replaced.sizes() == grad.sizes(),
+                "a hook has changed the size of the gradient from ", grad.sizes(), " to ",
+                replaced.sizes());
     grad = std::move(replaced);
   }
   for (const auto& [output, cell] : node.hooks->retained) {
@@ -165,8 +167,9 @@ void run_hooks(Node& node, Scratch& scratch) {
 void check_no_nan(const Node& node, const Tensor& grad, int index) {
   if (!grad.defined() || !is_floating_point(grad.scalar_type())) return;
   const NoGradGuard quiet;
-  TAPER_CHECK(!isnan(grad).any().item<bool>(), "Function '", node.name, "' returned nan values in its ",
-              index, "th output: the gradient of an input of the forward op ", forward_name(node),
+  TAPER_CHECK(!isnan(grad).any().item<bool>(), "Function '", node.name,
+              "' returned nan values in its ", index,
+              "th output: the gradient of an input of the forward op ", forward_name(node),
               " with result shape ",
               IntArrayRef(node.outputs[0].sizes, static_cast<size_t>(node.outputs[0].rank)), ".");
 }
@@ -385,8 +388,10 @@ void add_root(Request& request, const Tensor& output, const Tensor& grad) {
                 " and output[0] has a shape of ", output.sizes(), ".");
     if (start.scalar_type() != output.scalar_type()) start = start.to(output.scalar_type());
   } else {
-    TAPER_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs, but this "
-                "one has shape ", output.sizes(), ". Pass a gradient of that shape to backward().");
+    TAPER_CHECK(output.numel() == 1,
+                "grad can be implicitly created only for scalar outputs, but this "
+                "one has shape ",
+                output.sizes(), ". Pass a gradient of that shape to backward().");
     const NoGradGuard quiet;
     start = ones_like(output);
   }
@@ -463,10 +468,9 @@ namespace taper {
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {
-  autograd::backward({*this}, gradient.defined() ? autograd::variable_list{gradient}
-                                                 : autograd::variable_list{},
-                     retain_graph, create_graph,
-                     inputs ? inputs->vec() : autograd::variable_list{});
+  autograd::backward(
+      {*this}, gradient.defined() ? autograd::variable_list{gradient} : autograd::variable_list{},
+      retain_graph, create_graph, inputs ? inputs->vec() : autograd::variable_list{});
 }
 
 }  // namespace taper

@@ -93,7 +93,8 @@ bool contains(const variable_list& tensors, const TensorImpl* impl) {
 void check_dirty(const std::unordered_set<TensorImpl*>& dirty, const variable_list& inputs,
                  const variable_list& outputs, const char* name) {
   for (TensorImpl* impl : dirty) {
-    TAPER_CHECK(contains(outputs, impl), name, ": some elements marked as dirty during the forward "
+    TAPER_CHECK(contains(outputs, impl), name,
+                ": some elements marked as dirty during the forward "
                 "method were not returned as output. The inputs that are modified inplace must all "
                 "be outputs of the Function.");
     if (!contains(inputs, impl)) continue;
@@ -125,8 +126,7 @@ variable_list record_function(FunctionCall&& call, variable_list outputs) {
     }
     TensorImpl* impl = output.unsafe_impl();
     const bool dirty = context.dirty_.count(impl) != 0;
-    differentiable[i] =
-        output.is_floating_point() && context.non_differentiable_.count(impl) == 0;
+    differentiable[i] = output.is_floating_point() && context.non_differentiable_.count(impl) == 0;
     if (!dirty && (impl->base || impl->grad_fn || contains(call.inputs, impl))) {
       output = output.detach();
       for (Tensor& saved : context.to_save_) {

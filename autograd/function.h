@@ -20,7 +20,8 @@ class AutogradContext;
 namespace detail {
 struct FunctionCall;
 struct FunctionBackward;
-/// Puts the call on the tape where one of its inputs requires grad, and returns its outputs as they are then.
+/// Puts the call on the tape where one of its inputs requires grad, and returns its outputs as they
+/// are then.
 TAPER_API variable_list record_function(FunctionCall&& call, variable_list outputs);
 }  // namespace detail
 
@@ -31,13 +32,14 @@ class TAPER_API AutogradContext {
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
-  /// Numbers, texts and the like. Inputs and outputs belong in `save_for_backward`, which guards their
-  /// versions and makes no reference cycle.
+  /// Numbers, texts and the like. Inputs and outputs belong in `save_for_backward`, which guards
+  /// their versions and makes no reference cycle.
   std::unordered_map<std::string, IValue> saved_data;
 
   /// Keeps tensors, inputs or outputs of this call or others. Undefined ones stay undefined.
   void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
-  /// What was saved. Throws when one was changed in place since, or after a backward pass freed them.
+  /// What was saved. Throws when one was changed in place since, or after a backward pass freed
+  /// them.
   variable_list get_saved_variables() const;
   /// Inputs that forward changes in place; all of them have to be among its results.
   void mark_dirty(const variable_list& inputs);
@@ -68,8 +70,8 @@ struct FunctionCall {
   const char* name;
   Rule rule;
   std::shared_ptr<AutogradContext> context = std::make_shared<AutogradContext>();
-  variable_list inputs;          ///< the tensors among the arguments
-  std::vector<bool> is_tensor;   ///< per argument
+  variable_list inputs;         ///< the tensors among the arguments
+  std::vector<bool> is_tensor;  ///< per argument
 
   void add(const Tensor& argument) {
     inputs.push_back(argument);
@@ -105,9 +107,10 @@ inline void from_list(variable_list&& list, Tensor& tensor) { tensor = std::move
 ///     };
 ///     Cube::apply(x).sum().backward();
 ///
-/// forward takes tensors and other values, and is not recorded; it returns a Tensor or a variable_list. backward
-/// returns a gradient for each of forward's arguments, undefined for those that are no tensors. It is
-/// recorded under `create_graph`, so that it can be differentiated again.
+/// forward takes tensors and other values, and is not recorded; it returns a Tensor or a
+/// variable_list. backward returns a gradient for each of forward's arguments, undefined for those
+/// that are no tensors. It is recorded under `create_graph`, so that it can be differentiated
+/// again.
 template <class Self>
 struct Function {
   template <class Derived = Self, class... Arguments>
@@ -125,7 +128,8 @@ struct Function {
     };
     auto result = forward();
     detail::from_list(
-        detail::record_function(std::move(call), detail::to_list(decltype(result)(result))), result);
+        detail::record_function(std::move(call), detail::to_list(decltype(result)(result))),
+        result);
     return result;
   }
 };

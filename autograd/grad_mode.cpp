@@ -24,17 +24,14 @@ constexpr uint32_t kGradBits = detail::kModeNoGrad | detail::kModeInference;
 }  // namespace
 
 bool GradMode::is_enabled() { return (thread_state.mode & detail::kModeNoGrad) == 0; }
-void GradMode::set_enabled(bool enabled) {
-  switch_modes(detail::kModeNoGrad, !enabled);
-}
+void GradMode::set_enabled(bool enabled) { switch_modes(detail::kModeNoGrad, !enabled); }
 
 AutoGradMode::AutoGradMode(bool enabled) : previous_(thread_state.mode) {
   GradMode::set_enabled(enabled);
 }
 AutoGradMode::~AutoGradMode() { restore_modes(previous_, detail::kModeNoGrad); }
 
-InferenceMode::InferenceMode(bool enabled)
-    : previous_(switch_modes(kGradBits, enabled)) {}
+InferenceMode::InferenceMode(bool enabled) : previous_(switch_modes(kGradBits, enabled)) {}
 InferenceMode::~InferenceMode() { restore_modes(previous_, kGradBits); }
 bool InferenceMode::is_enabled() { return (thread_state.mode & detail::kModeInference) != 0; }
 
@@ -46,9 +43,7 @@ DetectAnomalyGuard::DetectAnomalyGuard(bool enabled) : previous_(thread_state.mo
 DetectAnomalyGuard::~DetectAnomalyGuard() { restore_modes(previous_, detail::kModeAnomaly); }
 
 bool AnomalyMode::is_enabled() { return (thread_state.mode & detail::kModeAnomaly) != 0; }
-void AnomalyMode::set_enabled(bool enabled) {
-  switch_modes(detail::kModeAnomaly, enabled);
-}
+void AnomalyMode::set_enabled(bool enabled) { switch_modes(detail::kModeAnomaly, enabled); }
 
 }  // namespace autograd
 }  // namespace taper

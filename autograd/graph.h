@@ -10,9 +10,9 @@ namespace taper::autograd {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// The tape behind `tensor` as a picture for Graphviz (`dot -Tsvg`): a box per recorded op with the shapes of its
-/// results, an ellipse per leaf, arrows in the direction of the forward pass. Leaves that are among `names`
-/// carry their name.
+/// The tape behind `tensor` as a picture for Graphviz (`dot -Tsvg`): a box per recorded op with the
+/// shapes of its results, an ellipse per leaf, arrows in the direction of the forward pass. Leaves
+/// that are among `names` carry their name.
 TAPER_API std::string to_dot(const Tensor& tensor, const NamedTensors& names = {});
 
 /// The same with `model->named_parameters()`.

@@ -1,9 +1,9 @@
 // In-place ops and views: how a change through a view becomes part of its base's history.
 //
-// A view remembers its base and the version at which its own node was made. An in-place op on the view gives the
-// base a CopySlices node, which sends the part of the gradient under the view through the op and leaves
-// the rest alone. When the view's node is next asked for and the version has moved, it is made anew: an
-// as_strided of the base as it is now.
+// A view remembers its base and the version at which its own node was made. An in-place op on the
+// view gives the base a CopySlices node, which sends the part of the gradient under the view
+// through the op and leaves the rest alone. When the view's node is next asked for and the version
+// has moved, it is made anew: an as_strided of the base as it is now.
 
 #include "taper/autograd/node.h"
 #include "taper/autograd/view.h"

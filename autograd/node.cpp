@@ -17,7 +17,7 @@ constexpr size_t align16(size_t bytes) { return (bytes + 15) & ~size_t{15}; }
 
 void* allocate_block(size_t bytes) {
   return bytes <= taper::detail::kSmallLimit ? taper::detail::small_alloc(bytes)
-                                           : ::operator new(bytes, std::align_val_t{16});
+                                             : ::operator new(bytes, std::align_val_t{16});
 }
 
 void free_block(void* block, size_t bytes) {
@@ -175,24 +175,26 @@ const Tensor& Backward::grad_output(int i) {
 
 Tensor unpack(Node& node, int index) {
   const SavedTensor& saved = node.saved[index];
-  TAPER_CHECK(!node.released,
-              "Trying to backward through the graph a second time (or directly access saved tensors "
-              "after they have already been freed). Saved intermediate values of the graph are freed "
-              "when you call .backward() or autograd.grad(). Specify retain_graph=true if you need "
-              "to backward through the graph a second time or if you need to access saved tensors "
-              "after calling backward. The node is ",
-              node.name, ".");
+  TAPER_CHECK(
+      !node.released,
+      "Trying to backward through the graph a second time (or directly access saved tensors "
+      "after they have already been freed). Saved intermediate values of the graph are freed "
+      "when you call .backward() or autograd.grad(). Specify retain_graph=true if you need "
+      "to backward through the graph a second time or if you need to access saved tensors "
+      "after calling backward. The node is ",
+      node.name, ".");
   if (!saved.impl) return {};
   TensorImpl& impl = *saved.impl.get();
-  TAPER_CHECK(impl.version() == saved.version,
-              "one of the variables needed for gradient computation has been modified by an inplace "
-              "operation: [",
-              taper::to_string(impl.dtype), "Tensor ", IntArrayRef(impl.sizes),
-              saved.is_output ? "], which is output " : "], which was saved by ",
-              saved.is_output ? saved.output_nr : 0u, saved.is_output ? " of " : " of ", node.name,
-              ", is at version ", impl.version(), "; expected version ", saved.version,
-              " instead. Hint: enable anomaly detection to find the operation that failed to compute "
-              "its gradient, with autograd::DetectAnomalyGuard.");
+  TAPER_CHECK(
+      impl.version() == saved.version,
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [",
+      taper::to_string(impl.dtype), "Tensor ", IntArrayRef(impl.sizes),
+      saved.is_output ? "], which is output " : "], which was saved by ",
+      saved.is_output ? saved.output_nr : 0u, saved.is_output ? " of " : " of ", node.name,
+      ", is at version ", impl.version(), "; expected version ", saved.version,
+      " instead. Hint: enable anomaly detection to find the operation that failed to compute "
+      "its gradient, with autograd::DetectAnomalyGuard.");
   if (!saved.is_output) return Tensor(saved.impl);
   // An output was kept without its history; hand out an alias that has it again.
   TensorImplRef alias = alias_impl(impl);
@@ -265,11 +267,12 @@ Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, 
     const Tensor* tensor = saved.data[i];
     if (!tensor || !tensor->defined()) continue;
     TensorImpl& impl = tensor->impl();
-    TAPER_CHECK(!impl.is_inference,
-                "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-                "inference mode in computation tracked by autograd. To work around this, you can make "
-                "a clone to get a normal tensor and use it in autograd, or use a NoGradGuard instead "
-                "of InferenceMode.");
+    TAPER_CHECK(
+        !impl.is_inference,
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+        "inference mode in computation tracked by autograd. To work around this, you can make "
+        "a clone to get a normal tensor and use it in autograd, or use a NoGradGuard instead "
+        "of InferenceMode.");
     slot->impl = tensor->impl_ref();
     slot->version = impl.version();
     for (size_t k = 0; k < outputs.size; ++k) {

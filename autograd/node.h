@@ -8,15 +8,17 @@
 
 #include "taper/core/tensor.h"
 
-// The tape: a node per recorded op, pointing to the nodes that made its inputs. A node and all that belongs to
-// it is one block of memory: [Node][backward function][edges][outputs][gradients][saved][sizes].
+// The tape: a node per recorded op, pointing to the nodes that made its inputs. A node and all that
+// belongs to it is one block of memory: [Node][backward
+// function][edges][outputs][gradients][saved][sizes].
 
 namespace taper::autograd {
 
 class Backward;
 
-/// Where a gradient goes: to the node that made an input (or to the leaf's accumulator), as the gradient of
-/// that node's output `index`. `node` is null where no gradient is wanted. Owns a reference.
+/// Where a gradient goes: to the node that made an input (or to the leaf's accumulator), as the
+/// gradient of that node's output `index`. `node` is null where no gradient is wanted. Owns a
+/// reference.
 struct Edge {
   Node* node = nullptr;
   uint32_t index = 0;
@@ -34,7 +36,8 @@ struct OutputInfo {
 struct SavedTensor {
   TensorImplRef impl;
   uint32_t version = 0;
-  bool is_output = false;  ///< an output of the node itself: kept without its history, to make no cycle
+  bool is_output =
+      false;  ///< an output of the node itself: kept without its history, to make no cycle
   uint32_t output_nr = 0;
 };
 
@@ -42,8 +45,8 @@ struct SavedTensor {
 struct Scratch {
   uint32_t pending = 0;  ///< gradients still to come
   bool visited = false;
-  bool needed = true;        ///< leads to an input that the caller asked for
-  Tensor* grads = nullptr;   ///< one per output
+  bool needed = true;       ///< leads to an input that the caller asked for
+  Tensor* grads = nullptr;  ///< one per output
 };
 
 /// Hooks on the gradients of a node's outputs, in order of registration.
@@ -71,7 +74,8 @@ struct alignas(16) Node {
   OutputInfo* outputs = nullptr;
   SavedTensor* saved = nullptr;
   NodeHooks* hooks = nullptr;
-  Node* wrapped = nullptr;  ///< owned; the in-place op whose view this node rewrites: see inplace.cpp
+  Node* wrapped =
+      nullptr;  ///< owned; the in-place op whose view this node rewrites: see inplace.cpp
   Scratch scratch;
 };
 
@@ -118,8 +122,8 @@ class Backward {
   bool has_saved(int i) const { return static_cast<bool>(node_.saved[i].impl); }
   /// Whether anybody wants the gradient of input i.
   bool wants(int i) const { return node_.edges[i].node != nullptr; }
-  /// To be assigned. The engine sums it down to the input's shape and casts it to the input's dtype, so rules
-  /// need not care about broadcasting or promotion.
+  /// To be assigned. The engine sums it down to the input's shape and casts it to the input's
+  /// dtype, so rules need not care about broadcasting or promotion.
   Tensor& grad(int i) { return grad_inputs_[i]; }
   int input_count() const { return node_.edge_count; }
   int output_count() const { return node_.output_count; }
@@ -213,26 +217,27 @@ bool recording(const T&... tensors) {
 bool recording_any(TensorList tensors);
 
 /// Records that `out`, just made, came from `inputs`, and how to go back. `backward` is called as
-/// backward(Backward&); it may capture numbers and shapes by value, but tensors only through `saved`.
+/// backward(Backward&); it may capture numbers and shapes by value, but tensors only through
+/// `saved`.
 template <class F>
 void record(const Tensor& out, const char* name, Refs inputs, Refs saved, F&& backward) {
   const auto outputs = taper::autograd::inputs(out);
-  detail::attach_fresh(
-      detail::make_node(outputs, name, inputs, saved, std::forward<F>(backward)), outputs);
+  detail::attach_fresh(detail::make_node(outputs, name, inputs, saved, std::forward<F>(backward)),
+                       outputs);
 }
 /// The same for several outputs (`inputs(a, b)` makes the list).
 template <class F>
 void record_all(Refs outputs, const char* name, Refs inputs, Refs saved, F&& backward) {
-  detail::attach_fresh(
-      detail::make_node(outputs, name, inputs, saved, std::forward<F>(backward)), outputs);
+  detail::attach_fresh(detail::make_node(outputs, name, inputs, saved, std::forward<F>(backward)),
+                       outputs);
 }
-/// The same for an op that has overwritten `self`: its history is replaced, or, where it is a view, that of its
-/// base is rewritten. `begin_inplace` (ops/op.h) must have been called before.
+/// The same for an op that has overwritten `self`: its history is replaced, or, where it is a view,
+/// that of its base is rewritten. `begin_inplace` (ops/op.h) must have been called before.
 template <class F>
 void record_inplace(const Tensor& self, const char* name, Refs inputs, Refs saved, F&& backward) {
   const auto outputs = taper::autograd::inputs(self);
-  detail::attach_inplace(
-      detail::make_node(outputs, name, inputs, saved, std::forward<F>(backward)), self);
+  detail::attach_inplace(detail::make_node(outputs, name, inputs, saved, std::forward<F>(backward)),
+                         self);
 }
 /// The same for a view made by `make_view` (ops/op.h).
 template <class F>

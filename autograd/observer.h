@@ -6,8 +6,8 @@
 
 namespace taper::autograd {
 
-/// Announces every op of the catalogue that the calling thread runs, before it runs, while the guard lives: what a
-/// profiler or a test needs to know which ops a program calls.
+/// Announces every op of the catalogue that the calling thread runs, before it runs, while the
+/// guard lives: what a profiler or a test needs to know which ops a program calls.
 class TAPER_API OpObserver {
  public:
   explicit OpObserver(std::function<void(OpId)> callback);

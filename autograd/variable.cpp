@@ -38,8 +38,9 @@ const Tensor& Tensor::set_requires_grad(bool on) const {
   TensorImpl& self = impl();
   TAPER_CHECK(!on || is_floating_point(),
               "only Tensors of floating point dtype can require gradients, but got ", self.dtype);
-  TAPER_CHECK(!on || !self.is_inference,
-              "Setting requires_grad=true on inference tensor outside InferenceMode is not allowed.");
+  TAPER_CHECK(
+      !on || !self.is_inference,
+      "Setting requires_grad=true on inference tensor outside InferenceMode is not allowed.");
   TAPER_CHECK(on || is_leaf(),
               "you can only change requires_grad flags of leaf variables. If you want to use a "
               "computed variable in a subgraph that doesn't require differentiation use "
@@ -116,8 +117,7 @@ Tensor Tensor::variable_data() const {
 
 Tensor& Tensor::detach_() {
   TensorImpl& self = impl();
-  TAPER_CHECK(!self.base,
-              "Can't detach views in-place. Use detach() instead.");
+  TAPER_CHECK(!self.base, "Can't detach views in-place. Use detach() instead.");
   if (self.grad_fn) {
     Node* node = self.grad_fn;
     self.grad_fn = nullptr;
@@ -133,7 +133,8 @@ void Tensor::set_data(const Tensor& new_data) const {
   const TensorImpl& from = new_data.impl();
   TAPER_CHECK(!self.requires_grad || taper::is_floating_point(from.dtype),
               "set_data: a tensor that requires grad cannot take data of dtype ", from.dtype);
-  // The version counter stays with this tensor: what was saved before is still told from what is now.
+  // The version counter stays with this tensor: what was saved before is still told from what is
+  // now.
   if (!self.version_override) self.version_override = new VersionCounter{1, self.version()};
   self.dtype = from.dtype;
   self.storage = from.storage;

@@ -24,8 +24,8 @@ struct Geometry {
   }
 };
 
-/// The gradient of as_strided: a tensor with the base's geometry, `grad` at the places that the view
-/// reaches and zero elsewhere.
+/// The gradient of as_strided: a tensor with the base's geometry, `grad` at the places that the
+/// view reaches and zero elsewhere.
 Tensor scatter_strided(const Tensor& grad, const Geometry& base, const Geometry& view);
 
 }  // namespace taper::autograd

@@ -27,13 +27,12 @@ list(FILTER _sources EXCLUDE REGEX "${PROJECT_SOURCE_DIR}/kernels/(cpu|cuda|emul
 
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(nlohmann_json 3.9 REQUIRED)
 
 # What the library's own files and the kernels have in common; never seen outside.
 add_library(taper_private INTERFACE)
 target_include_directories(taper_private INTERFACE ${TAPER_INCLUDE_DIR})
-target_link_libraries(taper_private INTERFACE Eigen3::Eigen nlohmann_json::nlohmann_json)
+target_link_libraries(taper_private INTERFACE nlohmann_json::nlohmann_json)
 target_compile_options(taper_private INTERFACE -fvisibility=hidden -fvisibility-inlines-hidden
                                                -ftls-model=initial-exec)
 target_compile_definitions(taper_private INTERFACE TAPER_BUILDING

@@ -2,7 +2,8 @@
 
 // Turns the catalogue's argument lists into declarations and calls. An argument is a parenthesised
 // (type, name) or (type, name, default); TAPER_DECLARE_ARGS gives "type name = default, ...",
-// TAPER_DEFINE_ARGS "type name, ...", TAPER_PASS_ARGS "name, ...". Each with a leading comma in its _MORE form.
+// TAPER_DEFINE_ARGS "type name, ...", TAPER_PASS_ARGS "name, ...". Each with a leading comma in its
+// _MORE form.
 
 #define TAPER_PARENS ()
 #define TAPER_EXPAND(...) TAPER_EXPAND2(TAPER_EXPAND2(TAPER_EXPAND2(__VA_ARGS__)))

@@ -45,7 +45,8 @@ class ArrayRef {
   constexpr bool empty() const { return size_ == 0; }
   constexpr const T& operator[](size_t i) const { return data_[i]; }
   const T& at(size_t i) const {
-    TAPER_CHECK_INDEX(i < size_, "ArrayRef: index ", i, " is out of range for ", size_, " elements");
+    TAPER_CHECK_INDEX(i < size_, "ArrayRef: index ", i, " is out of range for ", size_,
+                      " elements");
     return data_[i];
   }
   constexpr const T& front() const { return data_[0]; }
@@ -87,7 +88,8 @@ class OptionalIntArrayRef {
   OptionalIntArrayRef() = default;
   OptionalIntArrayRef(std::nullopt_t) {}
   OptionalIntArrayRef(IntArrayRef values) : values_(values), present_(true) {}
-  OptionalIntArrayRef(const std::vector<int64_t>& values) : OptionalIntArrayRef(IntArrayRef(values)) {}
+  OptionalIntArrayRef(const std::vector<int64_t>& values)
+      : OptionalIntArrayRef(IntArrayRef(values)) {}
   OptionalIntArrayRef(const std::initializer_list<int64_t>& values)
       : OptionalIntArrayRef(IntArrayRef(values)) {}
   OptionalIntArrayRef(const int64_t& one) : OptionalIntArrayRef(IntArrayRef(one)) {}

@@ -4,8 +4,8 @@
 
 #include "taper/core/device.h"
 
-// What a program asks about CUDA before it chooses a device. This version of Taper has the CPU's kernels only: the
-// questions are answered truthfully, and asking for the device itself throws.
+// What a program asks about CUDA before it chooses a device. This version of Taper has the CPU's
+// kernels only: the questions are answered truthfully, and asking for the device itself throws.
 
 namespace taper::cuda {
 

@@ -11,16 +11,16 @@ namespace taper {
 
 // The one list of element types: C++ type, name in LibTorch, name in Python.
 // Order is that of promotion among numbers; the enumerators' values are Taper's own.
-#define TAPER_FORALL_DTYPES(_)      \
-  _(bool, Bool, "bool")             \
-  _(uint8_t, Byte, "uint8")         \
-  _(int8_t, Char, "int8")           \
-  _(int16_t, Short, "int16")        \
-  _(int32_t, Int, "int32")          \
-  _(int64_t, Long, "int64")         \
-  _(::taper::Half, Half, "float16") \
+#define TAPER_FORALL_DTYPES(_)               \
+  _(bool, Bool, "bool")                      \
+  _(uint8_t, Byte, "uint8")                  \
+  _(int8_t, Char, "int8")                    \
+  _(int16_t, Short, "int16")                 \
+  _(int32_t, Int, "int32")                   \
+  _(int64_t, Long, "int64")                  \
+  _(::taper::Half, Half, "float16")          \
   _(::taper::BFloat16, BFloat16, "bfloat16") \
-  _(float, Float, "float32")        \
+  _(float, Float, "float32")                 \
   _(double, Double, "float64")
 
 /// Element type of a tensor.

@@ -10,7 +10,8 @@
 namespace taper {
 
 /// Every error that Taper reports. `what()` is one message that names the op, what was expected and
-/// what came; `what_without_backtrace` and `msg` exist for programs written for LibTorch.
+/// what came; `what_without_backtrace`, `msg` and `backtrace` exist for programs written for
+/// LibTorch.
 class TAPER_API Error : public std::exception {
  public:
   explicit Error(std::string message);
@@ -18,6 +19,8 @@ class TAPER_API Error : public std::exception {
   const char* what() const noexcept override { return message_->c_str(); }
   const char* what_without_backtrace() const noexcept { return what(); }
   const std::string& msg() const { return *message_; }
+  /// Empty: messages say what happened by themselves.
+  std::string backtrace() const { return {}; }
 
  private:
   std::shared_ptr<const std::string> message_;  // copying an exception must not throw
@@ -107,19 +110,21 @@ template <class ErrorType, class... Parts>
 }  // namespace taper
 
 // Throws `ErrorType` with the concatenated parts unless `condition` holds.
-#define TAPER_CHECK_AS(ErrorType, condition, ...)     \
-  do {                                                \
-    if (TAPER_UNLIKELY(!(condition))) {               \
-      ::taper::detail::fail<ErrorType>(__VA_ARGS__);  \
-    }                                                 \
+#define TAPER_CHECK_AS(ErrorType, condition, ...)    \
+  do {                                               \
+    if (TAPER_UNLIKELY(!(condition))) {              \
+      ::taper::detail::fail<ErrorType>(__VA_ARGS__); \
+    }                                                \
   } while (false)
 
 #define TAPER_CHECK(condition, ...) TAPER_CHECK_AS(::taper::Error, condition, __VA_ARGS__)
-#define TAPER_CHECK_INDEX(condition, ...) TAPER_CHECK_AS(::taper::IndexError, condition, __VA_ARGS__)
-#define TAPER_CHECK_VALUE(condition, ...) TAPER_CHECK_AS(::taper::ValueError, condition, __VA_ARGS__)
+#define TAPER_CHECK_INDEX(condition, ...) \
+  TAPER_CHECK_AS(::taper::IndexError, condition, __VA_ARGS__)
+#define TAPER_CHECK_VALUE(condition, ...) \
+  TAPER_CHECK_AS(::taper::ValueError, condition, __VA_ARGS__)
 #define TAPER_CHECK_TYPE(condition, ...) TAPER_CHECK_AS(::taper::TypeError, condition, __VA_ARGS__)
 
 // A broken promise inside Taper itself.
-#define TAPER_INTERNAL_CHECK(condition)                                                  \
+#define TAPER_INTERNAL_CHECK(condition)                                                   \
   TAPER_CHECK(condition, "internal error: " #condition " does not hold (", __FILE__, ":", \
               __LINE__, "). Please report it.")

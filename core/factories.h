@@ -73,8 +73,8 @@ TAPER_API Tensor normal(double mean, const Tensor& std,
 TAPER_API Tensor normal(const Tensor& mean, const Tensor& std,
                         std::optional<Generator> generator = std::nullopt);
 
-/// A tensor over memory that the caller owns and keeps alive, or that `deleter` frees when the last tensor
-/// lets go. Without strides: row-major.
+/// A tensor over memory that the caller owns and keeps alive, or that `deleter` frees when the last
+/// tensor lets go. Without strides: row-major.
 TAPER_API Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {});
 TAPER_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                            const TensorOptions& options = {});
@@ -85,7 +85,8 @@ TAPER_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
 
 namespace detail {
 
-/// Nested braces of numbers: `tensor({{1, 2}, {3, 4}})`. Collects values and shape; rows of unequal length throw.
+/// Nested braces of numbers: `tensor({{1, 2}, {3, 4}})`. Collects values and shape; rows of unequal
+/// length throw.
 class TAPER_API TensorDataContainer {
  public:
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> ||
@@ -98,8 +99,7 @@ class TAPER_API TensorDataContainer {
     for (const T& value : values) values_.emplace_back(value);
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  TensorDataContainer(const std::vector<T>& values)
-      : dtype_(value_dtype<T>()), is_list_(true) {
+  TensorDataContainer(const std::vector<T>& values) : dtype_(value_dtype<T>()), is_list_(true) {
     sizes_.push_back(static_cast<int64_t>(values.size()));
     for (const T value : values) values_.emplace_back(value);
   }
@@ -134,8 +134,8 @@ TAPER_API Tensor tensor(detail::TensorDataContainer data, const TensorOptions& o
 
 TAPER_API TypeMeta get_default_dtype();
 
-/// The dtype in which an op on these operands computes, by PyTorch's rules: dimensioned tensors count
-/// before zero-dimensional ones, those before numbers.
+/// The dtype in which an op on these operands computes, by PyTorch's rules: dimensioned tensors
+/// count before zero-dimensional ones, those before numbers.
 TAPER_API ScalarType result_type(const Tensor& a, const Tensor& b);
 TAPER_API ScalarType result_type(const Tensor& a, const Scalar& b);
 TAPER_API ScalarType result_type(const Scalar& a, const Tensor& b);

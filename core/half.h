@@ -5,8 +5,9 @@
 
 #include "taper/core/macros.h"
 
-// The two 16-bit floating types. Both convert to and from float implicitly and compute in float, so that
-// an expression rounds once, when it is stored. Rounding is to nearest even; denormals are kept.
+// The two 16-bit floating types. Both convert to and from float implicitly and compute in float, so
+// that an expression rounds once, when it is stored. Rounding is to nearest even; denormals are
+// kept.
 
 namespace taper {
 

@@ -10,8 +10,9 @@
 
 namespace taper {
 
-/// A value of one of the kinds that programs keep beside tensors: nothing, a number, a text, a tensor, or a list
-/// of them. What a custom function's `saved_data` and an archive hold. `toX` throws for another kind.
+/// A value of one of the kinds that programs keep beside tensors: nothing, a number, a text, a
+/// tensor, or a list of them. What a custom function's `saved_data` and an archive hold. `toX`
+/// throws for another kind.
 class TAPER_API IValue {
  public:
   IValue() = default;
@@ -19,8 +20,7 @@ class TAPER_API IValue {
   IValue(bool value) : value_(value) {}
   IValue(double value) : value_(value) {}
   IValue(float value) : value_(static_cast<double>(value)) {}
-  template <class T,
-            std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
+  template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   IValue(T value) : value_(static_cast<int64_t>(value)) {}
   IValue(const char* text) : value_(std::string(text)) {}
   IValue(std::string text) : value_(std::move(text)) {}
@@ -77,9 +77,9 @@ class TAPER_API IValue {
   const char* tagKind() const { return kind_name(value_.index()); }
 
  private:
-  using Value = std::variant<std::monostate, bool, int64_t, double, std::string, Tensor,
-                             std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
-                             std::vector<Tensor>>;
+  using Value =
+      std::variant<std::monostate, bool, int64_t, double, std::string, Tensor, std::vector<int64_t>,
+                   std::vector<double>, std::vector<std::string>, std::vector<Tensor>>;
   static constexpr size_t kFirstList = 6;
 
   template <class T>

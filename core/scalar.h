@@ -9,8 +9,8 @@
 
 namespace taper {
 
-/// A number with the kind it was written as: bool, integer or floating. Ops take it where PyTorch takes a Python
-/// number; its kind, not its width, takes part in type promotion.
+/// A number with the kind it was written as: bool, integer or floating. Ops take it where PyTorch
+/// takes a Python number; its kind, not its width, takes part in type promotion.
 class TAPER_API Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}

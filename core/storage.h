@@ -8,8 +8,8 @@
 
 namespace taper {
 
-/// The memory behind one or several tensors, counted by reference. The version is raised by every in-place
-/// change, so that a backward pass can tell whether what it saved is still what was saved.
+/// The memory behind one or several tensors, counted by reference. The version is raised by every
+/// in-place change, so that a backward pass can tell whether what it saved is still what was saved.
 struct StorageImpl {
   uint32_t references = 1;
   uint32_t version = 0;

@@ -52,9 +52,9 @@ namespace Reduction {
 enum Reduction : int64_t { None = 0, Mean = 1, Sum = 2 };
 }
 
-/// An n-dimensional array and its place in the tape. A handle: copies share the array, as in PyTorch.
-/// `const` says nothing about the values. Default-made handles are undefined; only `defined()` and
-/// assignment may be used on them. The methods of the ops come from ops.def.
+/// An n-dimensional array and its place in the tape. A handle: copies share the array, as in
+/// PyTorch. `const` says nothing about the values. Default-made handles are undefined; only
+/// `defined()` and assignment may be used on them. The methods of the ops come from ops.def.
 class TAPER_API Tensor {
  public:
   Tensor() = default;
@@ -103,9 +103,7 @@ class TAPER_API Tensor {
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
   bool is_pinned() const { return impl().storage->pinned; }
-  bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const {
-    return impl().is_contiguous;
-  }
+  bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const { return impl().is_contiguous; }
   bool is_floating_point() const { return taper::is_floating_point(scalar_type()); }
   bool is_complex() const { return false; }
   bool is_signed() const { return taper::is_signed(scalar_type()); }
@@ -194,7 +192,9 @@ class TAPER_API Tensor {
   }
 
   // ---- The tape.
-  bool requires_grad() const { return impl().requires_grad || impl().grad_fn != nullptr || view_requires_grad(); }
+  bool requires_grad() const {
+    return impl().requires_grad || impl().grad_fn != nullptr || view_requires_grad();
+  }
   const Tensor& set_requires_grad(bool on) const;
   Tensor& requires_grad_(bool on = true) {
     set_requires_grad(on);
@@ -208,8 +208,7 @@ class TAPER_API Tensor {
   uint32_t _version() const { return impl().version(); }
   /// Computes gradients of the leaves this depends on, and adds them to their `.grad()`.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
-                bool create_graph = false,
-                std::optional<TensorList> inputs = std::nullopt) const;
+                bool create_graph = false, std::optional<TensorList> inputs = std::nullopt) const;
   /// The gradient; undefined where none was computed.
   const Tensor& grad() const;
   Tensor& mutable_grad() const;

@@ -15,7 +15,8 @@ struct AutogradMeta;
 
 struct TensorImpl;
 namespace autograd {
-/// Lets go of grad_fn, meta, base and version_override. Called where any of them is set; see autograd/node.cpp.
+/// Lets go of grad_fn, meta, base and version_override. Called where any of them is set; see
+/// autograd/node.cpp.
 void release_tape(TensorImpl& impl);
 }  // namespace autograd
 
@@ -103,21 +104,21 @@ struct VersionCounter {
 struct TAPER_API TensorImpl {
   uint32_t references = 1;
   ScalarType dtype = ScalarType::Undefined;
-  bool requires_grad = false;     ///< set on leaves; a result requires grad when it has a grad_fn
-  bool is_contiguous = true;      ///< dense and row-major; kept by set_geometry
-  bool is_wrapped_number = false; ///< made from a Scalar: takes part in promotion by kind only
-  bool is_inference = false;      ///< made in inference mode: never recorded
-  bool view_in_no_grad = false;   ///< a view made while recording was off: not for in-place later
-  uint32_t output_nr = 0;         ///< which output of grad_fn this is
-  uint32_t view_version = 0;      ///< version at which grad_fn of a view was made
+  bool requires_grad = false;      ///< set on leaves; a result requires grad when it has a grad_fn
+  bool is_contiguous = true;       ///< dense and row-major; kept by set_geometry
+  bool is_wrapped_number = false;  ///< made from a Scalar: takes part in promotion by kind only
+  bool is_inference = false;       ///< made in inference mode: never recorded
+  bool view_in_no_grad = false;    ///< a view made while recording was off: not for in-place later
+  uint32_t output_nr = 0;          ///< which output of grad_fn this is
+  uint32_t view_version = 0;       ///< version at which grad_fn of a view was made
   int64_t numel = 0;
   int64_t offset = 0;  ///< in elements, from the start of the storage
   StorageRef storage;
   Dims sizes;
   Dims strides;
-  autograd::Node* grad_fn = nullptr;         ///< owned; null on leaves
-  autograd::AutogradMeta* meta = nullptr;    ///< owned; what few tensors need: grad, hooks
-  TensorImpl* base = nullptr;                ///< owned; the tensor this is a view of, never a view itself
+  autograd::Node* grad_fn = nullptr;       ///< owned; null on leaves
+  autograd::AutogradMeta* meta = nullptr;  ///< owned; what few tensors need: grad, hooks
+  TensorImpl* base = nullptr;  ///< owned; the tensor this is a view of, never a view itself
   VersionCounter* version_override = nullptr;  ///< owned; from `variable_data` or `set_data`
 
   TensorImpl() = default;
@@ -128,7 +129,9 @@ struct TAPER_API TensorImpl {
   void* data() const {
     return static_cast<char*>(storage->data) + offset * static_cast<int64_t>(element_size(dtype));
   }
-  uint32_t& version() const { return version_override ? version_override->version : storage->version; }
+  uint32_t& version() const {
+    return version_override ? version_override->version : storage->version;
+  }
   int dim() const { return sizes.size(); }
   /// Sets sizes and strides and what follows from them. Sizes must have been checked.
   void set_geometry(IntArrayRef new_sizes, IntArrayRef new_strides);

@@ -28,8 +28,8 @@ struct Slice {
 
 }  // namespace indexing
 
-/// One entry of `x.index({...})`: an integer, a Slice, None (a new dimension), "..." (all dimensions
-/// not named), a bool, or a tensor of indices or a mask.
+/// One entry of `x.index({...})`: an integer, a Slice, None (a new dimension), "..." (all
+/// dimensions not named), a bool, or a tensor of indices or a mask.
 class TAPER_API TensorIndex {
  public:
   enum class Kind : uint8_t { kNone, kEllipsis, kInteger, kBool, kSlice, kTensor };

@@ -8,17 +8,18 @@
 #include "taper/kernels/plan.h"
 #include "taper/kernels/status.h"
 
-// The contract: all that a device must be able to do with tensor data, on one page. The op layer checks
-// shapes, dtypes and devices, and allocates outputs, before it calls; kernels may rely on that. Pointers
-// are device pointers. Outputs come first. Nothing here throws. Null table entries are not allowed: a
-// device without a kernel answers `unsupported()`.
+// The contract: all that a device must be able to do with tensor data, on one page. The op layer
+// checks shapes, dtypes and devices, and allocates outputs, before it calls; kernels may rely on
+// that. Pointers are device pointers. Outputs come first. Nothing here throws. Null table entries
+// are not allowed: a device without a kernel answers `unsupported()`.
 
 namespace taper::kernels {
 
 /// What the core lends a kernel: modules import no symbol of the core.
 struct HostServices {
-  /// Runs body(context, begin, end) over [0, count) in pieces of at least `grain`, on the calling thread and
-  /// the pool; the pieces depend on count, grain and the number of threads alone. Serial when nested.
+  /// Runs body(context, begin, end) over [0, count) in pieces of at least `grain`, on the calling
+  /// thread and the pool; the pieces depend on count, grain and the number of threads alone. Serial
+  /// when nested.
   void (*parallel_for)(int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t),
                        void* context);
   int (*num_threads)();
@@ -45,8 +46,8 @@ struct ElementwiseArgs {
   /// most one bit, and only in binary ops, and in Where for b or c.
   uint32_t scalar_mask;
   Value scalar;
-  Value p[3];    ///< the op's parameters
-  Value alpha;   ///< Add and Sub; 1 elsewhere
+  Value p[3];   ///< the op's parameters
+  Value alpha;  ///< Add and Sub; 1 elsewhere
   ElementwisePlan<N> plan;
 };
 using UnaryArgs = ElementwiseArgs<UnaryOp, 1>;
@@ -85,25 +86,27 @@ struct IndexAxisArgs {
   const void* index;
 };
 
-/// Advanced indexing. The tensor is walked at `plan` positions; on top of its ordinary stride comes the sum
-/// over k of index_k * index_strides[k]. Plan operands: 0 the values (dense or strided), 1 the tensor with
-/// stride 0 along indexed positions, and each index tensor by its own strides, given beside.
+/// Advanced indexing. The tensor is walked at `plan` positions; on top of its ordinary stride comes
+/// the sum over k of index_k * index_strides[k]. Plan operands: 0 the values (dense or strided), 1
+/// the tensor with stride 0 along indexed positions, and each index tensor by its own strides,
+/// given beside.
 constexpr int kMaxIndexTensors = 8;
 struct AdvancedIndexArgs {
   ScalarType dtype;
-  void* self;    ///< read by get, written by put
-  void* values;  ///< written by get, read by put
+  void* self;               ///< read by get, written by put
+  void* values;             ///< written by get, read by put
   ElementwisePlan<1> plan;  ///< operand 0: values, operand 1: self
   int32_t count;            ///< number of index tensors (all kLong)
   const int64_t* indices[kMaxIndexTensors];
-  int64_t index_strides[kMaxIndexTensors][kMaxRank];  ///< of index tensor k over the plan's dimensions
+  int64_t index_strides[kMaxIndexTensors]
+                       [kMaxRank];         ///< of index tensor k over the plan's dimensions
   int64_t self_sizes[kMaxIndexTensors];    ///< size of the indexed dimension; -size <= index < size
   int64_t self_strides[kMaxIndexTensors];  ///< stride of it, in elements
 };
 
 /// gather, scatter along one dimension. Shapes of index (and out or src) over the plan; the indexed
-/// dimension's coordinate comes from the index. Plan operands: 0 out (gather) or src (scatter), 1 index,
-/// 2 self with stride 0 in the indexed dimension.
+/// dimension's coordinate comes from the index. Plan operands: 0 out (gather) or src (scatter), 1
+/// index, 2 self with stride 0 in the indexed dimension.
 struct GatherArgs {
   ScalarType dtype;
   void* self;
@@ -120,7 +123,8 @@ struct GatherArgs {
 struct SortArgs {
   ScalarType dtype;
   AxisPlan axis;
-  int64_t k;  ///< how many are kept: `size` to sort, less for top-k (then out has [outer, k, inner])
+  int64_t
+      k;  ///< how many are kept: `size` to sort, less for top-k (then out has [outer, k, inner])
   bool descending, stable;
   void* values;
   int64_t* indices;
@@ -178,11 +182,11 @@ struct TensorRef {
   const void* grad;
   void* state[3];  ///< sgd: momentum buffer; adam: exp_avg, exp_avg_sq, max_exp_avg_sq (amsgrad)
   int64_t numel;
-  double step;     ///< number of this step, from 1 (adam); 1 marks the first momentum step (sgd)
+  double step;  ///< number of this step, from 1 (adam); 1 marks the first momentum step (sgd)
 };
 
-/// Where `found_inf` is given and *found_inf != 0, nothing is written. `inv_scale` (a float on the device)
-/// multiplies the gradients when given.
+/// Where `found_inf` is given and *found_inf != 0, nothing is written. `inv_scale` (a float on the
+/// device) multiplies the gradients when given.
 struct OptimizerArgs {
   ScalarType dtype;
   const TensorRef* tensors;
@@ -207,16 +211,18 @@ struct KernelTable {
   /// out[i] = start + i * step (from both ends when `symmetric`, as linspace does), dense.
   Status (*range)(void* out, ScalarType, int64_t count, Value start, Value step, Value end,
                   bool symmetric, Stream);
-  /// Keeps the triangle at or below (`lower`) or above the diagonal; the rest becomes 0. Dense matrices.
-  Status (*triangle)(void* out, const void* in, ScalarType, int64_t batch, int64_t rows, int64_t cols,
-                     int64_t diagonal, bool lower, Stream);
+  /// Keeps the triangle at or below (`lower`) or above the diagonal; the rest becomes 0. Dense
+  /// matrices.
+  Status (*triangle)(void* out, const void* in, ScalarType, int64_t batch, int64_t rows,
+                     int64_t cols, int64_t diagonal, bool lower, Stream);
 
   // Reductions and scans.
   Status (*reduce)(const ReduceArgs&, Stream);
   /// Values (may be null) and int64 positions along the axis; the first of equals, NaN before all.
   Status (*arg_reduce)(ArgOp, void* values, int64_t* indices, const void* in, ScalarType,
                        const AxisPlan&, Stream);
-  /// Mean and variance with `correction` (n - correction in the divisor), Welford. Either out may be null.
+  /// Mean and variance with `correction` (n - correction in the divisor), Welford. Either out may
+  /// be null.
   Status (*var_mean)(void* var, void* mean, const void* in, ScalarType, double correction,
                      const ReducePlan&, Stream);
   /// `indices` for kMax and kMin only, else null. Same dtype in and out.
@@ -226,15 +232,16 @@ struct KernelTable {
   // Order and selection.
   Status (*sort)(const SortArgs&, Stream);
   Status (*index_select)(void* out, const void* self, const IndexAxisArgs&, Stream);
-  /// self[outer, index[j], inner] (op)= src[outer, j, inner]; duplicates in ascending j. `padding` index
-  /// is skipped (embedding's gradient), -1 for none. kAdd in halves accumulates in float.
+  /// self[outer, index[j], inner] (op)= src[outer, j, inner]; duplicates in ascending j. `padding`
+  /// index is skipped (embedding's gradient), -1 for none. kAdd in halves accumulates in float.
   Status (*index_update)(ScatterOp, void* self, const void* src, const IndexAxisArgs&, Value alpha,
                          int64_t padding, Stream);
   Status (*gather)(const GatherArgs&, Stream);
   Status (*scatter)(const GatherArgs&, Stream);
   Status (*index_get)(const AdvancedIndexArgs&, Stream);
   Status (*index_put)(const AdvancedIndexArgs&, bool accumulate, Stream);
-  /// Number of nonzero elements of a dense tensor, to host memory; then their coordinates [n, rank].
+  /// Number of nonzero elements of a dense tensor, to host memory; then their coordinates [n,
+  /// rank].
   Status (*count_nonzero)(int64_t* host_count, const void* in, ScalarType, int64_t numel, Stream);
   Status (*nonzero)(int64_t* out, const void* in, ScalarType, int rank, const int64_t* sizes,
                     Stream);
@@ -242,8 +249,8 @@ struct KernelTable {
   /// self[mask] = src[0, 1, ...] in order.
   Status (*masked_select)(void* out, const void* in, const bool* mask, ScalarType, int64_t numel,
                           Stream);
-  Status (*masked_scatter)(void* self, const bool* mask, const void* src, ScalarType,
-                           int64_t numel, Stream);
+  Status (*masked_scatter)(void* self, const bool* mask, const void* src, ScalarType, int64_t numel,
+                           Stream);
   /// counts[value] += weight (or 1) for int64 values in [0, bins).
   Status (*bincount)(void* counts, const int64_t* in, const void* weights, ScalarType weight_dtype,
                      int64_t numel, int64_t bins, Stream);
@@ -258,19 +265,23 @@ struct KernelTable {
   /// `grad_bias` may be null.
   Status (*conv_backward_weight)(void* grad_weight, void* grad_bias, const void* grad_out,
                                  const void* in, const ConvPlan&, Stream);
-  /// `window_index` (may be null): position in the window, uint8, row-major over kernel_h x kernel_w (needs
-  /// kernel_h * kernel_w <= 256); `flat_index` (may be null): int64 position in the input plane. NaN wins.
+  /// `window_index` (may be null): position in the window, uint8, row-major over kernel_h x
+  /// kernel_w (needs kernel_h * kernel_w <= 256); `flat_index` (may be null): int64 position in the
+  /// input plane. NaN wins.
   Status (*max_pool_forward)(void* out, uint8_t* window_index, int64_t* flat_index, const void* in,
                              const PoolPlan&, Stream);
-  /// Exactly one of the two indices is given. With `relu_of` (the pool's output), gradients where it is not
-  /// positive are dropped: the backward of relu after or before the pool, for free.
+  /// Exactly one of the two indices is given. With `relu_of` (the pool's output), gradients where
+  /// it is not positive are dropped: the backward of relu after or before the pool, for free.
   Status (*max_pool_backward)(void* grad_in, const void* grad_out, const uint8_t* window_index,
-                              const int64_t* flat_index, const void* relu_of, const PoolPlan&, Stream);
+                              const int64_t* flat_index, const void* relu_of, const PoolPlan&,
+                              Stream);
   Status (*avg_pool_forward)(void* out, const void* in, const PoolPlan&, Stream);
   Status (*avg_pool_backward)(void* grad_in, const void* grad_out, const PoolPlan&, Stream);
-  /// Adaptive: window i covers [floor(i*in/out), ceil((i+1)*in/out)); only the plan's sizes are read.
+  /// Adaptive: window i covers [floor(i*in/out), ceil((i+1)*in/out)); only the plan's sizes are
+  /// read.
   Status (*adaptive_avg_pool_forward)(void* out, const void* in, const PoolPlan&, Stream);
-  Status (*adaptive_avg_pool_backward)(void* grad_in, const void* grad_out, const PoolPlan&, Stream);
+  Status (*adaptive_avg_pool_backward)(void* grad_in, const void* grad_out, const PoolPlan&,
+                                       Stream);
   /// `scale_h`, `scale_w`: input pixels per output pixel, as the op layer computed them.
   Status (*resize_forward)(ResizeMode, void* out, const void* in, double scale_h, double scale_w,
                            const PoolPlan&, Stream);
@@ -287,16 +298,17 @@ struct KernelTable {
   Status (*layer_norm_backward)(void* grad_in, void* grad_weight, void* grad_bias,
                                 const void* grad_out, const void* in, const void* mean,
                                 const void* rstd, const LayerNormArgs&, Stream);
-  /// Training: statistics of the batch, biased in rstd; running buffers (null: none) move by `momentum` with
-  /// the unbiased variance. Evaluation is elementwise from the running buffers.
+  /// Training: statistics of the batch, biased in rstd; running buffers (null: none) move by
+  /// `momentum` with the unbiased variance. Evaluation is elementwise from the running buffers.
   Status (*batch_norm_forward)(void* out, void* mean, void* rstd, void* running_mean,
                                void* running_var, double momentum, bool training, const void* in,
                                const BatchNormArgs&, Stream);
   Status (*batch_norm_backward)(void* grad_in, void* grad_weight, void* grad_bias,
                                 const void* grad_out, const void* in, const void* mean,
                                 const void* rstd, bool training, const BatchNormArgs&, Stream);
-  /// loss[row] = log(sum(exp(logits))) - logits[target], 0 for ignored rows; log_sum_exp[row] is kept for
-  /// the backward. Both are float (double for double). A target outside the classes is an index error.
+  /// loss[row] = log(sum(exp(logits))) - logits[target], 0 for ignored rows; log_sum_exp[row] is
+  /// kept for the backward. Both are float (double for double). A target outside the classes is an
+  /// index error.
   Status (*cross_entropy_forward)(void* loss, void* log_sum_exp, const void* logits,
                                   const CrossEntropyArgs&, Stream);
   /// grad_logits = (softmax - one_hot) * grad_row[row * grad_stride] * scale, ignored rows 0.
@@ -306,7 +318,8 @@ struct KernelTable {
 
   // Random numbers. Same seed, same numbers as PyTorch on that kind of device.
   Status (*random)(const RandomArgs&, Stream);
-  /// out = in * mask with mask 1/(1-p) with probability 1-p, else 0; the mask is kept as bytes 0 or 1.
+  /// out = in * mask with mask 1/(1-p) with probability 1-p, else 0; the mask is kept as bytes 0
+  /// or 1.
   Status (*dropout_forward)(void* out, uint8_t* mask, const void* in, ScalarType, int64_t numel,
                             double p, void* generator, Stream);
   Status (*dropout_backward)(void* grad_in, const void* grad_out, const uint8_t* mask, ScalarType,

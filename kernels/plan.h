@@ -24,15 +24,16 @@ struct Value {
   constexpr Value(int value) : d(value), i(value) {}
 
  private:
-  // The conversion of a double outside int64's range is undefined; such a value is never read as one.
+  // The conversion of a double outside int64's range is undefined; such a value is never read as
+  // one.
   static constexpr int64_t to_integer(double value) {
     return value >= -0x1p63 && value < 0x1p63 ? static_cast<int64_t>(value) : 0;
   }
 };
 
-/// Sizes and strides of one output (operand 0) and N inputs over a common shape. Dimensions that can be
-/// walked as one are merged, dimensions of size 1 are dropped, and index 0 is the innermost. Strides
-/// count elements; a broadcast input has stride 0.
+/// Sizes and strides of one output (operand 0) and N inputs over a common shape. Dimensions that
+/// can be walked as one are merged, dimensions of size 1 are dropped, and index 0 is the innermost.
+/// Strides count elements; a broadcast input has stride 0.
 template <int N>
 struct ElementwisePlan {
   int64_t numel;
@@ -43,7 +44,8 @@ struct ElementwisePlan {
 };
 
 /// A reduction: for each of the kept positions, all reduced positions are combined. Both shapes are
-/// merged as above, index 0 innermost. `out_strides` has the kept rank; `in_*_strides` walk the input.
+/// merged as above, index 0 innermost. `out_strides` has the kept rank; `in_*_strides` walk the
+/// input.
 struct ReducePlan {
   int64_t kept_numel;
   int64_t reduced_numel;
@@ -70,23 +72,25 @@ struct Layout {
   const int64_t* strides;
 };
 
-/// Makes the plan for operands that already have the shape `sizes` (broadcast dimensions as stride 0).
-/// `strides[k]` belongs to operand k, 0 being the output; `rank` <= kMaxRank. Made for N = 0 to 3, and for 9, which
-/// serves advanced indexing (strides of 0 for index tensors that are not there change nothing).
+/// Makes the plan for operands that already have the shape `sizes` (broadcast dimensions as stride
+/// 0). `strides[k]` belongs to operand k, 0 being the output; `rank` <= kMaxRank. Made for N = 0 to
+/// 3, and for 9, which serves advanced indexing (strides of 0 for index tensors that are not there
+/// change nothing).
 template <int N>
 TAPER_API void make_elementwise_plan(ElementwisePlan<N>& plan, int rank, const int64_t* sizes,
-                           const int64_t* const (&strides)[N + 1]);
+                                     const int64_t* const (&strides)[N + 1]);
 
 /// `reduced` has bit d set where dimension d of the input is reduced. `out_strides` has the input's
 /// rank, with entries of reduced dimensions ignored.
 TAPER_API void make_reduce_plan(ReducePlan& plan, const Layout& in, uint32_t reduced,
-                      const int64_t* out_strides);
+                                const int64_t* out_strides);
 
 TAPER_API AxisPlan make_axis_plan(int rank, const int64_t* sizes, int dim);
 
-/// C[b] = alpha * op(A[b]) * op(B[b]) + beta * C[b] for b in [0, batch): matrices with a leading dimension in
-/// elements, either row-major as they stand or transposed. C is row-major, m x n with leading dimension ldc.
-/// `bias`, where given, is a row of n elements added to each row of C (then beta is ignored).
+/// C[b] = alpha * op(A[b]) * op(B[b]) + beta * C[b] for b in [0, batch): matrices with a leading
+/// dimension in elements, either row-major as they stand or transposed. C is row-major, m x n with
+/// leading dimension ldc. `bias`, where given, is a row of n elements added to each row of C (then
+/// beta is ignored).
 struct GemmPlan {
   ScalarType dtype;  ///< of a, b, c and bias; halves accumulate in float
   int64_t batch, m, n, k;
@@ -121,9 +125,9 @@ struct PoolPlan {
   int64_t divisor_override;  ///< average only; 0: none
 };
 
-/// Output size of a sliding window: convolution and pooling. With `ceil_mode`, a last window that would
-/// start in the right padding is dropped.
-TAPER_API int64_t window_output_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation,
-                           bool ceil_mode);
+/// Output size of a sliding window: convolution and pooling. With `ceil_mode`, a last window that
+/// would start in the right padding is dropped.
+TAPER_API int64_t window_output_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad,
+                                     int64_t dilation, bool ceil_mode);
 
 }  // namespace taper::kernels

@@ -4,8 +4,9 @@
 
 namespace taper::kernels {
 
-/// How a kernel ended. Kernels never throw: a module may be loaded at run time, and exceptions do not
-/// cross that border. The op layer turns anything but kOk into a taper::Error with the op's name.
+/// How a kernel ended. Kernels never throw: a module may be loaded at run time, and exceptions do
+/// not cross that border. The op layer turns anything but kOk into a taper::Error with the op's
+/// name.
 enum class Code : int32_t {
   kOk,
   kUnsupported,      ///< the device has no kernel for this op and dtype

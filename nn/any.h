@@ -54,7 +54,7 @@ struct forward_signature<R (M::*)(A...) const> : forward_signature<R (M::*)(A...
 
 template <class M, class = void>
 inline constexpr size_t default_arguments = 0;
-/// LibTorch's FORWARD_HAS_DEFAULT_ARGS names how many trailing arguments may be left out.
+/// How many trailing arguments may be left out because a value-made one will do: an undefined tensor.
 template <class M>
 inline constexpr size_t default_arguments<M, std::void_t<decltype(M::kForwardDefaultArguments)>> =
     M::kForwardDefaultArguments;
@@ -74,11 +74,14 @@ class ForwardOf : public AnyForward {
   explicit ForwardOf(std::shared_ptr<M> module) : module_(std::move(module)) {}
   AnyValue call(std::vector<AnyValue>& arguments) override {
     using Signature = forward_signature<decltype(&M::forward)>;
+    for (auto& [position, value] : declared_defaults()) {
+      if (arguments.size() == position) arguments.push_back(std::move(value));
+    }
     TAPER_CHECK(arguments.size() <= Signature::count &&
                     arguments.size() + default_arguments<M> >= Signature::count,
                 module_->name(), "'s forward() method expects ", Signature::count,
                 " argument(s), but received ", arguments.size(),
-                ". If forward has default arguments, name how many with FORWARD_HAS_DEFAULT_ARGS");
+                ". If forward has default arguments, list them with FORWARD_HAS_DEFAULT_ARGS");
     return invoke(arguments, std::make_index_sequence<Signature::count>());
   }
   std::shared_ptr<Module> module() const override { return module_; }
@@ -87,6 +90,14 @@ class ForwardOf : public AnyForward {
   }
 
  private:
+  // What TAPER_FORWARD_DEFAULTS lists; a friend of the module, since programs write it where they like.
+  static std::vector<std::pair<size_t, AnyValue>> declared_defaults() {
+    if constexpr (requires { M::forward_defaults_(); }) {
+      return M::forward_defaults_();
+    } else {
+      return {};
+    }
+  }
   template <size_t... I>
   AnyValue invoke(std::vector<AnyValue>& arguments, std::index_sequence<I...>) {
     using Signature = forward_signature<decltype(&M::forward)>;
@@ -97,9 +108,9 @@ class ForwardOf : public AnyForward {
   T argument(std::vector<AnyValue>& arguments, size_t i) {
     if (i >= arguments.size()) return T{};
     T* value = arguments[i].try_get<T>();
-    TAPER_CHECK(value, "Expected argument #", i, " of ", module_->name(), "'s forward() to be of type ",
-                type_name(typeid(T)), ", but received value of type ",
-                type_name(arguments[i].type_info()));
+    TAPER_CHECK(value, "Expected argument #", i, " of ", module_->name(),
+                "'s forward() to be of type ", type_name(typeid(T)),
+                ", but received value of type ", type_name(arguments[i].type_info()));
     return *value;
   }
   std::shared_ptr<M> module_;
@@ -180,3 +191,12 @@ class NamedAnyModule {
 };
 
 }  // namespace taper::nn
+
+/// Inside a module: positions and values of forward's default arguments, which AnyModule can't see.
+/// `TAPER_FORWARD_DEFAULTS({1, nn::AnyValue(false)}, {2, nn::AnyValue(0.5)})`
+#define TAPER_FORWARD_DEFAULTS(...)                                                     \
+  template <class>                                                                      \
+  friend class ::taper::nn::detail::ForwardOf;                                          \
+  static std::vector<std::pair<size_t, ::taper::nn::AnyValue>> forward_defaults_() {    \
+    return {__VA_ARGS__};                                                               \
+  }

@@ -21,15 +21,19 @@ std::optional<Tensor> given(const Tensor& tensor) {
 
 // "same" padding may be uneven: the extra element goes to the end.
 template <size_t D>
-std::pair<Tensor, std::array<int64_t, D>> resolve_padding(
-    const char* op, const Tensor& input, const Tensor& weight, const ConvFuncOptions<D>& options) {
+std::pair<Tensor, std::array<int64_t, D>> resolve_padding(const char* op, const Tensor& input,
+                                                          const Tensor& weight,
+                                                          const ConvFuncOptions<D>& options) {
   if (std::holds_alternative<enumtype::kValid>(options.padding())) return {input, {}};
-  if (const auto* sizes = std::get_if<ExpandingArray<D>>(&options.padding())) return {input, **sizes};
+  if (const auto* sizes = std::get_if<ExpandingArray<D>>(&options.padding()))
+    return {input, **sizes};
   std::vector<int64_t> pad;
   for (size_t i = 0; i < D; ++i) {
     const size_t d = D - 1 - i;
-    TAPER_CHECK((*options.stride())[d] == 1, op, ": padding='same' is not supported for strided convolutions");
-    const int64_t total = (*options.dilation())[d] * (weight.size(-1 - static_cast<int64_t>(i)) - 1);
+    TAPER_CHECK((*options.stride())[d] == 1, op,
+                ": padding='same' is not supported for strided convolutions");
+    const int64_t total =
+        (*options.dilation())[d] * (weight.size(-1 - static_cast<int64_t>(i)) - 1);
     pad.push_back(total / 2);
     pad.push_back(total - total / 2);
   }
@@ -47,7 +51,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
 // y_k = x1^T W_k x2 + b_k
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const Tensor& bias) {
-  const Tensor out = taper::einsum("...i,kij,...j->...k", std::vector<Tensor>{input1, weight, input2});
+  const Tensor out =
+      taper::einsum("...i,kij,...j->...k", std::vector<Tensor>{input1, weight, input2});
   return bias.defined() ? out + bias : out;
 }
 
@@ -95,9 +100,9 @@ Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options) {
 
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options) {
-  return taper::batch_norm(input, given(options.weight()), given(options.bias()), given(running_mean),
-                           given(running_var), options.training(), options.momentum().value_or(0.0),
-                           options.eps());
+  return taper::batch_norm(input, given(options.weight()), given(options.bias()),
+                           given(running_mean), given(running_var), options.training(),
+                           options.momentum().value_or(0.0), options.eps());
 }
 Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options) {
   return taper::layer_norm(input, options.normalized_shape(), given(options.weight()),
@@ -161,8 +166,10 @@ Tensor pad(const Tensor& input, const PadFuncOptions& options) {
     for (size_t i = 0; i * 2 < pad.size(); ++i) {
       const int64_t dim = -1 - static_cast<int64_t>(i), before = pad[2 * i], after = pad[2 * i + 1];
       const int64_t size = out.size(dim);
-      TAPER_CHECK(before <= size && after <= size, "pad: Padding value causes wrapping around more than once.");
-      out = taper::cat({out.narrow(dim, size - before, before), out, out.narrow(dim, 0, after)}, dim);
+      TAPER_CHECK(before <= size && after <= size,
+                  "pad: Padding value causes wrapping around more than once.");
+      out =
+          taper::cat({out.narrow(dim, size - before, before), out, out.narrow(dim, 0, after)}, dim);
     }
     return out;
   }
@@ -170,7 +177,8 @@ Tensor pad(const Tensor& input, const PadFuncOptions& options) {
   if (pad.size() == 2) {
     return reflect ? taper::reflection_pad1d(input, pad) : taper::replication_pad1d(input, pad);
   }
-  TAPER_CHECK(pad.size() == 4, "pad: Only 2 or 4 padding values are supported for non-constant padding, got ",
+  TAPER_CHECK(pad.size() == 4,
+              "pad: Only 2 or 4 padding values are supported for non-constant padding, got ",
               pad.size());
   return reflect ? taper::reflection_pad2d(input, pad) : taper::replication_pad2d(input, pad);
 }
@@ -201,7 +209,8 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
     if (!options.recompute_scale_factor().value_or(false)) scales[i] = factor;
   }
   if (std::holds_alternative<enumtype::kNearest>(options.mode())) {
-    TAPER_CHECK(!options.align_corners(), "align_corners option can only be set with the interpolating modes: "
+    TAPER_CHECK(!options.align_corners(),
+                "align_corners option can only be set with the interpolating modes: "
                 "linear | bilinear | bicubic | trilinear");
     return rank == 1 ? taper::upsample_nearest1d(input, size, scales[0])
                      : taper::upsample_nearest2d(input, size, scales[0], scales[1]);
@@ -327,11 +336,10 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions&
     const Tensor sum = taper::kl_div(input, target, Reduction::Sum, options.log_target());
     return input.dim() > 0 ? sum / input.size(0) : sum;
   }
-  const int64_t reduction = std::holds_alternative<enumtype::kNone>(options.reduction())
-                                ? Reduction::None
-                            : std::holds_alternative<enumtype::kSum>(options.reduction())
-                                ? Reduction::Sum
-                                : Reduction::Mean;
+  const int64_t reduction =
+      std::holds_alternative<enumtype::kNone>(options.reduction())  ? Reduction::None
+      : std::holds_alternative<enumtype::kSum>(options.reduction()) ? Reduction::Sum
+                                                                    : Reduction::Mean;
   return taper::kl_div(input, target, reduction, options.log_target());
 }
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target,

@@ -94,9 +94,9 @@ TAPER_API Tensor nll_loss(const Tensor& input, const Tensor& target,
                           const NLLLossFuncOptions& options = {});
 TAPER_API Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                                       const BinaryCrossEntropyFuncOptions& options = {});
-TAPER_API Tensor binary_cross_entropy_with_logits(
-    const Tensor& input, const Tensor& target,
-    const BinaryCrossEntropyWithLogitsFuncOptions& options = {});
+TAPER_API Tensor
+binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                 const BinaryCrossEntropyWithLogitsFuncOptions& options = {});
 TAPER_API Tensor kl_div(const Tensor& input, const Tensor& target,
                         const KLDivFuncOptions& options = {});
 TAPER_API Tensor soft_margin_loss(const Tensor& input, const Tensor& target,

@@ -18,9 +18,10 @@ double calculate_gain(NonlinearityType nonlinearity, double param) {
 }
 
 std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor) {
-  TAPER_CHECK(tensor.dim() >= 2,
-              "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, got shape ",
-              tensor.sizes());
+  TAPER_CHECK(
+      tensor.dim() >= 2,
+      "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, got shape ",
+      tensor.sizes());
   int64_t kernel = 1;
   for (int64_t d = 2; d < tensor.dim(); ++d) kernel *= tensor.size(d);
   return {tensor.size(1) * kernel, tensor.size(0) * kernel};
@@ -28,7 +29,8 @@ std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor)
 
 namespace {
 
-double kaiming_std(const Tensor& tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
+double kaiming_std(const Tensor& tensor, double a, FanModeType mode,
+                   NonlinearityType nonlinearity) {
   const auto [fan_in, fan_out] = _calculate_fan_in_and_fan_out(tensor);
   const double fan =
       static_cast<double>(std::holds_alternative<enumtype::kFanIn>(mode) ? fan_in : fan_out);

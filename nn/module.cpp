@@ -28,7 +28,8 @@ std::string join(const std::string& prefix, const std::string& name) {
 
 void check_name(const char* what, const std::string& name) {
   TAPER_CHECK(!name.empty(), what, " name must not be empty");
-  TAPER_CHECK(name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name, "')");
+  TAPER_CHECK(name.find('.') == std::string::npos, what, " name must not contain a dot (got '",
+              name, "')");
 }
 
 }  // namespace
@@ -38,25 +39,30 @@ Module::Module(std::string name) : name_(std::move(name)) {}
 Module::~Module() = default;
 
 const std::string& Module::name() const noexcept {
-  // The dynamic type is not known in the constructor, so the name is made when it is first asked for.
+  // The dynamic type is not known in the constructor, so the name is made when it is first asked
+  // for.
   if (!name_) name_ = detail::type_name(typeid(*this));
   return *name_;
 }
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
-  taper::detail::fail<Error>("clone() has not been implemented for ", name(), ". Subclass nn::Cloneable<",
-                             name(), "> instead of nn::Module to inherit the ability to clone.");
+  taper::detail::fail<Error>("clone() has not been implemented for ", name(),
+                             ". Subclass nn::Cloneable<", name(),
+                             "> instead of nn::Module to inherit the ability to clone.");
 }
 
 // ---- The tree.
 
 std::shared_ptr<Module> Module::shared() const {
-  std::shared_ptr<Module> out =
-      std::const_pointer_cast<Module>(weak_from_this().lock());
-  TAPER_CHECK(out, "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is "
-              "not stored in a shared_ptr. Use std::make_shared<", name(), "> instead of creating your "
-              "module on the stack, or alternatively do not try to access your top-level module at all by "
-              "passing /*include_self=*/false to modules() or named_modules()");
+  std::shared_ptr<Module> out = std::const_pointer_cast<Module>(weak_from_this().lock());
+  TAPER_CHECK(
+      out,
+      "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is "
+      "not stored in a shared_ptr. Use std::make_shared<",
+      name(),
+      "> instead of creating your "
+      "module on the stack, or alternatively do not try to access your top-level module at all by "
+      "passing /*include_self=*/false to modules() or named_modules()");
   return out;
 }
 
@@ -119,9 +125,9 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(
   OrderedDict<std::string, std::shared_ptr<Module>> out("Submodule");
   if (include_self) out.insert(name_prefix, shared());
   for (const auto& child : children_) {
-    child.value()->walk(join(name_prefix, child.key()), [&](const std::string& path, Module& module) {
-      out.insert(path, module.shared());
-    });
+    child.value()->walk(
+        join(name_prefix, child.key()),
+        [&](const std::string& path, Module& module) { out.insert(path, module.shared()); });
   }
   return out;
 }
@@ -129,7 +135,8 @@ std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
   std::vector<std::shared_ptr<Module>> out;
   if (include_self) out.push_back(shared());
   for (const auto& child : children_) {
-    child.value()->walk({}, [&](const std::string&, Module& module) { out.push_back(module.shared()); });
+    child.value()->walk(
+        {}, [&](const std::string&, Module& module) { out.push_back(module.shared()); });
   }
   return out;
 }
@@ -245,7 +252,8 @@ bool Module::is_serializable() const { return true; }
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name("Parameter", name);
-  // An undefined one is registered too, so that the name is known; it counts for nothing until it is set.
+  // An undefined one is registered too, so that the name is known; it counts for nothing until it
+  // is set.
   if (tensor.defined()) tensor.set_requires_grad(requires_grad && tensor.is_floating_point());
   return parameters_.insert(std::move(name), std::move(tensor));
 }
@@ -275,7 +283,8 @@ void copy_module_state(Module& to, const Module& from, const std::optional<Devic
   const auto moved = [&](const Tensor& tensor) {
     return device ? tensor.to(*device, false, true) : tensor.clone();
   };
-  TAPER_CHECK(to.parameters_.size() == from.parameters_.size(), "The cloned module of type ", from.name(),
+  TAPER_CHECK(to.parameters_.size() == from.parameters_.size(), "The cloned module of type ",
+              from.name(),
               " does not have the same number of parameters as the original module after calling "
               "reset(). Are you sure you called register_parameter() inside reset() and not the "
               "constructor?");
@@ -285,16 +294,18 @@ void copy_module_state(Module& to, const Module& from, const std::optional<Devic
     target.set_data(moved(item.value().detach()));
     target.set_requires_grad(item.value().requires_grad());
   }
-  TAPER_CHECK(to.buffers_.size() == from.buffers_.size(), "The cloned module of type ", from.name(),
-              " does not have the same number of buffers as the original module after calling reset(). "
-              "Are you sure you called register_buffer() inside reset() and not the constructor?");
+  TAPER_CHECK(
+      to.buffers_.size() == from.buffers_.size(), "The cloned module of type ", from.name(),
+      " does not have the same number of buffers as the original module after calling reset(). "
+      "Are you sure you called register_buffer() inside reset() and not the constructor?");
   for (const auto& item : from.buffers_) {
     if (item.value().defined()) to.buffers_[item.key()].set_data(moved(item.value()));
   }
-  TAPER_CHECK(to.children_.size() == from.children_.size(), "The cloned module of type ", from.name(),
-              " does not have the same number of child modules as the original module after calling "
-              "reset(). Are you sure you called register_module() inside reset() and not the "
-              "constructor?");
+  TAPER_CHECK(
+      to.children_.size() == from.children_.size(), "The cloned module of type ", from.name(),
+      " does not have the same number of child modules as the original module after calling "
+      "reset(). Are you sure you called register_module() inside reset() and not the "
+      "constructor?");
   for (const auto& item : from.children_) to.children_[item.key()]->clone_(*item.value(), device);
   to.training_ = from.training_;
 }

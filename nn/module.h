@@ -34,9 +34,9 @@ TAPER_API void copy_module_state(Module& to, const Module& from,
                                  const std::optional<Device>& device);
 }  // namespace detail
 
-/// The base of all modules: a tree of submodules, each with parameters (trained) and buffers (kept with the
-/// state, not trained), all registered under names. Owned by shared_ptr; a `ModuleHolder` (Linear for
-/// LinearImpl) is the handle that programs use.
+/// The base of all modules: a tree of submodules, each with parameters (trained) and buffers (kept
+/// with the state, not trained), all registered under names. Owned by shared_ptr; a `ModuleHolder`
+/// (Linear for LinearImpl) is the handle that programs use.
 class TAPER_API Module : public std::enable_shared_from_this<Module> {
  public:
   using ModuleApplyFunction = std::function<void(Module&)>;
@@ -55,8 +55,8 @@ class TAPER_API Module : public std::enable_shared_from_this<Module> {
 
   const std::string& name() const noexcept;
 
-  /// A deep copy, made by copy-constructing the type and registering again (`reset()`); only for modules that
-  /// derive from Cloneable.
+  /// A deep copy, made by copy-constructing the type and registering again (`reset()`); only for
+  /// modules that derive from Cloneable.
   virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const;
 
   // ---- The tree.
@@ -84,8 +84,8 @@ class TAPER_API Module : public std::enable_shared_from_this<Module> {
   virtual void zero_grad(bool set_to_none = true);
   /// Parameters and buffers by their full names, sharing memory with the module.
   OrderedDict<std::string, Tensor> state_dict() const;
-  /// Copies values in. With `strict`, names that do not match throw one error that lists all of them; shapes that
-  /// do not match always do, before anything is written.
+  /// Copies values in. With `strict`, names that do not match throw one error that lists all of
+  /// them; shapes that do not match always do, before anything is written.
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
   virtual void save(serialize::OutputArchive& archive) const;
@@ -118,7 +118,8 @@ class TAPER_API Module : public std::enable_shared_from_this<Module> {
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   Tensor& register_buffer(std::string name, Tensor tensor);
   template <class ModuleType>
-  std::shared_ptr<ModuleType> register_module(std::string name, std::shared_ptr<ModuleType> module) {
+  std::shared_ptr<ModuleType> register_module(std::string name,
+                                              std::shared_ptr<ModuleType> module) {
     insert_child(std::move(name), module);
     return module;
   }
@@ -169,7 +170,8 @@ TAPER_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive
 TAPER_API serialize::InputArchive& operator>>(serialize::InputArchive& archive,
                                               const std::shared_ptr<Module>& module);
 
-/// The base of modules that can be cloned: `reset()` registers everything, and so does the constructor.
+/// The base of modules that can be cloned: `reset()` registers everything, and so does the
+/// constructor.
 template <class Derived>
 class Cloneable : public Module {
  public:
@@ -192,7 +194,8 @@ class Cloneable : public Module {
   void clone_(Module& other, const std::optional<Device>& device) final {
     // Assigning keeps the registered names and takes over the options.
     auto clone = std::dynamic_pointer_cast<Derived>(other.clone(device));
-    TAPER_CHECK(clone != nullptr, "Attempted to clone submodule, but it is of a different type than the "
+    TAPER_CHECK(clone != nullptr,
+                "Attempted to clone submodule, but it is of a different type than the "
                 "submodule it was to be cloned into");
     static_cast<Derived&>(*this) = *clone;
   }
@@ -282,38 +285,37 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive,
 }  // namespace taper::nn
 
 /// Makes the holder class `Name` for the module class `ImplType`.
-#define TAPER_MODULE_IMPL(Name, ImplType)                              \
-  class Name : public ::taper::nn::ModuleHolder<ImplType> {            \
-   public:                                                             \
-    using ::taper::nn::ModuleHolder<ImplType>::ModuleHolder;           \
-    Name() = default;                                                  \
+#define TAPER_MODULE_IMPL(Name, ImplType)                                  \
+  class Name : public ::taper::nn::ModuleHolder<ImplType> {                \
+   public:                                                                 \
+    using ::taper::nn::ModuleHolder<ImplType>::ModuleHolder;               \
+    Name() = default;                                                      \
     Name(std::nullptr_t) : ::taper::nn::ModuleHolder<ImplType>(nullptr) {} \
-    Name(const Name&) = default;                                       \
-    Name(Name&&) = default;                                            \
-    Name& operator=(const Name&) = default;                            \
-    Name& operator=(Name&&) = default;                                 \
-    using Impl [[maybe_unused]] = ImplType;                            \
+    Name(const Name&) = default;                                           \
+    Name(Name&&) = default;                                                \
+    Name& operator=(const Name&) = default;                                \
+    Name& operator=(Name&&) = default;                                     \
+    using Impl [[maybe_unused]] = ImplType;                                \
   }
 /// Makes the holder `Name` for `NameImpl`.
 #define TAPER_MODULE(Name) TAPER_MODULE_IMPL(Name, Name##Impl)
 
-/// A field of an options struct with LibTorch's setters and getters: `options.stride(2)`, `options.stride()`.
-#define TAPER_ARG(Type, name)                              \
- public:                                                   \
-  inline auto name(const Type& new_##name)->decltype(*this) { \
-    this->name##_ = new_##name;                            \
-    return *this;                                          \
-  }                                                        \
-  inline auto name(Type&& new_##name)->decltype(*this) {   \
-    this->name##_ = std::move(new_##name);                 \
-    return *this;                                          \
-  }                                                        \
-  inline const Type& name() const noexcept {               \
-    return this->name##_;                                  \
-  }                                                        \
-  inline Type& name() noexcept {                           \
-    return this->name##_;                                  \
-  }                                                        \
-                                                           \
- private:                                                  \
+/// A field of an options struct with LibTorch's setters and getters: `options.stride(2)`,
+/// `options.stride()`.
+#define TAPER_ARG(Type, name)                                        \
+ public:                                                             \
+  inline auto name(const Type& new_##name) -> decltype(*this) {      \
+    this->name##_                                                    \
+    = new_##name;                                                    \
+    return *this;                                                    \
+  }                                                                  \
+  inline auto name(Type&& new_##name) -> decltype(*this) {           \
+    this->name##_                                                    \
+    = std::move(new_##name);                                         \
+    return *this;                                                    \
+  }                                                                  \
+  inline const Type& name() const noexcept { return this->name##_; } \
+  inline Type& name() noexcept { return this->name##_; }             \
+                                                                     \
+ private:                                                            \
   Type name##_ /* NOLINT */

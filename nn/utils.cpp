@@ -57,10 +57,10 @@ Tensor norm_of(const Group& group, double norm_type) {
   const ScalarType dtype = group.dtype == kDouble ? kDouble : kFloat;
   const Tensor norms =
       empty(static_cast<int64_t>(group.refs.size()), TensorOptions(dtype).device(group.device));
-  kernels::check(kernels::kernels_for(group.device)
-                     .multi_norm(norms.data_ptr(), group.args(), norm_type,
-                                 kernels::stream_for(group.device)),
-                 "clip_grad_norm_", group.device, group.dtype);
+  kernels::check(
+      kernels::kernels_for(group.device)
+          .multi_norm(norms.data_ptr(), group.args(), norm_type, kernels::stream_for(group.device)),
+      "clip_grad_norm_", group.device, group.dtype);
   return norms.numel() == 1 ? norms.squeeze(0) : norms.norm(norm_type);
 }
 
@@ -68,10 +68,10 @@ Tensor norm_of(const Group& group, double norm_type) {
 void scale(const Group& group, const Tensor& factor) {
   const Tensor number = factor.to(group.device).to(group.dtype);
   if (group.device.is_cpu() && number.item<double>() == 1) return;
-  kernels::check(kernels::kernels_for(group.device)
-                     .multi_scale(group.args(), 1.0, number.data_ptr(),
-                                  kernels::stream_for(group.device)),
-                 "clip_grad_norm_", group.device, group.dtype);
+  kernels::check(
+      kernels::kernels_for(group.device)
+          .multi_scale(group.args(), 1.0, number.data_ptr(), kernels::stream_for(group.device)),
+      "clip_grad_norm_", group.device, group.dtype);
 }
 
 }  // namespace
@@ -93,14 +93,16 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
     total = scalar_tensor(static_cast<double>(gradients.size()));  // LibTorch's rule
   } else {
     std::vector<Tensor> norms;
-    for (const Group& group : groups) norms.push_back(norm_of(group, norm_type).to(groups[0].device));
+    for (const Group& group : groups)
+      norms.push_back(norm_of(group, norm_type).to(groups[0].device));
     total = norms.size() == 1 ? norms[0] : stack(norms).norm(norm_type);
   }
   if (error_if_nonfinite) {
-    TAPER_CHECK(std::isfinite(total.item<double>()), "The total norm of order ", norm_type,
-                " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this "
-                "error and scale the gradients with the non-finite norm anyway, set "
-                "`error_if_nonfinite=false`");
+    TAPER_CHECK(
+        std::isfinite(total.item<double>()), "The total norm of order ", norm_type,
+        " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this "
+        "error and scale the gradients with the non-finite norm anyway, set "
+        "`error_if_nonfinite=false`");
   }
   // max_norm / total, at most 1; NaN stays NaN. Nothing waits for the device before the end.
   const Tensor factor = (total + 1e-6).reciprocal().mul(max_norm).clamp_max(1.0);
@@ -121,7 +123,8 @@ double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm
   return clip_grad_norm_(std::vector<Tensor>(parameters), max_norm, norm_type, error_if_nonfinite);
 }
 
-double clip_grad_norm_(Tensor parameter, double max_norm, double norm_type, bool error_if_nonfinite) {
+double clip_grad_norm_(Tensor parameter, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
   return clip_grad_norm_(std::vector<Tensor>{std::move(parameter)}, max_norm, norm_type,
                          error_if_nonfinite);
 }

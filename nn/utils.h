@@ -6,9 +6,10 @@
 
 namespace taper::nn::utils {
 
-/// Scales all gradients by one factor so that their joint norm is at most `max_norm` (never up), and returns what the
-/// norm was. Parameters without a gradient count for nothing. With `error_if_nonfinite` an infinite or NaN norm
-/// throws before anything is changed; else it makes the gradients 0 or NaN.
+/// Scales all gradients by one factor so that their joint norm is at most `max_norm` (never up),
+/// and returns what the norm was. Parameters without a gradient count for nothing. With
+/// `error_if_nonfinite` an infinite or NaN norm throws before anything is changed; else it makes
+/// the gradients 0 or NaN.
 TAPER_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                                  double norm_type = 2.0, bool error_if_nonfinite = false);
 TAPER_API double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm,

@@ -38,8 +38,8 @@ struct TAPER_API AdagradParamState : public OptimizerCloneableParamState<Adagrad
   }
 };
 
-/// As torch.optim.Adagrad (Duchi, Hazan and Singer, 2011): the gradient over the root of the sum of all squares so
-/// far, with a rate that falls as lr / (1 + (step - 1) * lr_decay).
+/// As torch.optim.Adagrad (Duchi, Hazan and Singer, 2011): the gradient over the root of the sum of
+/// all squares so far, with a rate that falls as lr / (1 + (step - 1) * lr_decay).
 class TAPER_API Adagrad : public Optimizer {
  public:
   explicit Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions defaults = {});

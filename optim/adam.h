@@ -29,11 +29,12 @@ struct AdamFamilyOptions : public OptimizerCloneableOptions<Derived> {
     visit("maximize", self.maximize());
   }
 
-#define TAPER_ADAM_ARG(Type, name)                 \
-  Derived& name(Type value) {                      \
-    name##_ = std::move(value);                    \
-    return static_cast<Derived&>(*this);           \
-  }                                                \
+#define TAPER_ADAM_ARG(Type, name)                      \
+  Derived& name(Type value) {                           \
+    name##_                                             \
+    = std::move(value);                                 \
+    return static_cast<Derived&>(*this);                \
+  }                                                     \
   const Type& name() const noexcept { return name##_; } \
   Type& name() noexcept { return name##_; }
   TAPER_ADAM_ARG(double, lr)
@@ -95,8 +96,9 @@ struct TAPER_API AdamParamState : public OptimizerCloneableParamState<AdamParamS
 
 extern template class detail::AdamFamily<AdamOptions, false>;
 
-/// Adam, as torch.optim.Adam (Kingma and Ba, arXiv 1412.6980): weight decay is added to the gradient, eps to the
-/// root after the bias correction; `amsgrad` uses the largest second moment so far.
+/// Adam, as torch.optim.Adam (Kingma and Ba, arXiv 1412.6980): weight decay is added to the
+/// gradient, eps to the root after the bias correction; `amsgrad` uses the largest second moment so
+/// far.
 class TAPER_API Adam : public detail::AdamFamily<AdamOptions, /*kDecoupled=*/false> {
  public:
   using AdamFamily::AdamFamily;

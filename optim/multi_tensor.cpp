@@ -64,9 +64,9 @@ void TensorLists::run(kernels::Status (*kernels::KernelTable::*kernel)(
     args.dtype = list.dtype;
     args.tensors = list.tensors.data();
     args.count = static_cast<int64_t>(list.tensors.size());
-    kernels::check((kernels::kernels_for(list.device).*kernel)(args,
-                                                               kernels::stream_for(list.device)),
-                   op, list.device, list.dtype);
+    kernels::check(
+        (kernels::kernels_for(list.device).*kernel)(args, kernels::stream_for(list.device)), op,
+        list.device, list.dtype);
   }
   // A graph that saved a parameter must notice that it has changed.
   for (TensorImpl* param : params_) ++param->version();

@@ -6,16 +6,17 @@
 #include "taper/core/tensor.h"
 #include "taper/kernels/backend.h"
 
-// One step over many parameters: sorted by device and dtype, each list is one call of a multi-tensor kernel.
+// One step over many parameters: sorted by device and dtype, each list is one call of a
+// multi-tensor kernel.
 
 namespace taper::optim::detail {
 
-/// The tensors of one step. Kernels want dense memory, so parameters that are not are stepped in a copy, which is
-/// written back.
+/// The tensors of one step. Kernels want dense memory, so parameters that are not are stepped in a
+/// copy, which is written back.
 class TensorLists {
  public:
-  /// `states` have to be dense and of the parameter's shape and dtype; they and the parameter's handle must
-  /// outlive `run`. `step` as in kernels::TensorRef.
+  /// `states` have to be dense and of the parameter's shape and dtype; they and the parameter's
+  /// handle must outlive `run`. `step` as in kernels::TensorRef.
   void add(const Tensor& param, double step, std::initializer_list<Tensor*> states);
   /// Calls `kernel` with a list per device and dtype; the rest of `args` says what to do.
   void run(kernels::Status (*kernels::KernelTable::*kernel)(const kernels::OptimizerArgs&,
@@ -39,7 +40,8 @@ class TensorLists {
 
 /// Throws where the parameter's gradient has another shape, dtype or device.
 void check_grad(const char* op, const Tensor& param);
-/// The gradient for optimizers that are compositions of ops: unscaled, turned round to maximize, with weight decay.
+/// The gradient for optimizers that are compositions of ops: unscaled, turned round to maximize,
+/// with weight decay.
 Tensor step_grad(const char* op, const Tensor& param, double weight_decay, bool maximize,
                  const Tensor& inv_scale);
 

@@ -124,8 +124,20 @@ class OptimizerCloneableParamState : public detail::Cloneable<OptimizerParamStat
 template <class Derived>
 class OptimizerCloneableOptions : public detail::Cloneable<OptimizerOptions, Derived> {
  public:
-  double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
-  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+  double get_lr() const override {
+    if constexpr (requires(const Derived& self) { double(self.lr()); }) {
+      return static_cast<const Derived&>(*this).lr();
+    } else {
+      taper::detail::fail<NotImplementedError>("these options have no learning rate");
+    }
+  }
+  void set_lr(double lr) override {
+    if constexpr (requires(Derived& self) { self.lr(lr); }) {
+      static_cast<Derived&>(*this).lr(lr);
+    } else {
+      taper::detail::fail<NotImplementedError>("these options have no learning rate");
+    }
+  }
 };
 
 /// Parameters that share their settings.
@@ -156,8 +168,8 @@ class TAPER_API OptimizerParamGroup {
   std::optional<double> initial_lr_;
 };
 
-/// The base of all optimizers: groups of parameters, and a state per parameter. `step()` changes those that have
-/// a gradient and leaves the others alone.
+/// The base of all optimizers: groups of parameters, and a state per parameter. `step()` changes
+/// those that have a gradient and leaves the others alone.
 class TAPER_API Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;
@@ -173,8 +185,8 @@ class TAPER_API Optimizer {
   void add_param_group(const OptimizerParamGroup& group);
   /// To the first group.
   void add_parameters(const std::vector<Tensor>& parameters);
-  /// Changes the parameters by their gradients. With a closure, calls it first (with recording on) and returns
-  /// its loss; without, returns an undefined tensor.
+  /// Changes the parameters by their gradients. With a closure, calls it first (with recording on)
+  /// and returns its loss; without, returns an undefined tensor.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
   /// Drops the gradients, or fills them with zeros.
   void zero_grad(bool set_to_none = true);
@@ -221,8 +233,8 @@ class TAPER_API Optimizer {
   }
   /// Runs the closure, if there is one.
   static Tensor run_closure(const LossClosure& closure);
-  /// Whether the gradients overflowed, so that this step must not happen. Where that is only known to the
-  /// device, false: its kernels look for themselves.
+  /// Whether the gradients overflowed, so that this step must not happen. Where that is only known
+  /// to the device, false: its kernels look for themselves.
   bool is_skipped() const;
 
   std::vector<OptimizerParamGroup> param_groups_;

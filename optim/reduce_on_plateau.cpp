@@ -29,8 +29,8 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, SchedulerMode mode, d
 
 bool ReduceLROnPlateau::is_better(double metric) const {
   const double sign = mode_ == min ? -1 : 1;
-  const double bound = threshold_mode_ == rel ? best_ * (1 + sign * threshold_)
-                                              : best_ + sign * threshold_;
+  const double bound =
+      threshold_mode_ == rel ? best_ * (1 + sign * threshold_) : best_ + sign * threshold_;
   return mode_ == min ? metric < bound : metric > bound;
 }
 

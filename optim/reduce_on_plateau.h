@@ -8,8 +8,9 @@
 
 namespace taper::optim {
 
-/// Multiplies the learning rates by `factor` when a metric has not improved for more than `patience` epochs, as
-/// torch.optim.lr_scheduler.ReduceLROnPlateau. `min_lr` is one number for all groups or one for each.
+/// Multiplies the learning rates by `factor` when a metric has not improved for more than
+/// `patience` epochs, as torch.optim.lr_scheduler.ReduceLROnPlateau. `min_lr` is one number for all
+/// groups or one for each.
 class TAPER_API ReduceLROnPlateau {
  public:
   enum SchedulerMode { min, max };

@@ -44,8 +44,8 @@ struct TAPER_API RMSpropParamState : public OptimizerCloneableParamState<RMSprop
   }
 };
 
-/// As torch.optim.RMSprop: the gradient over the root of its running mean square (over its standard deviation
-/// when `centered`), with momentum on the result.
+/// As torch.optim.RMSprop: the gradient over the root of its running mean square (over its standard
+/// deviation when `centered`), with momentum on the result.
 class TAPER_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(const std::vector<OptimizerParamGroup>& groups, RMSpropOptions defaults = {});

@@ -33,8 +33,10 @@ std::vector<double> LRScheduler::get_current_lrs() const {
 
 void LRScheduler::set_lrs(const std::vector<double>& lrs) {
   std::vector<OptimizerParamGroup>& groups = optimizer_.param_groups();
-  TAPER_CHECK(lrs.size() == groups.size(), "Number of learning rates not equal to the number of "
-              "param groups: the scheduler has ", lrs.size(), ", the optimizer ", groups.size());
+  TAPER_CHECK(lrs.size() == groups.size(),
+              "Number of learning rates not equal to the number of "
+              "param groups: the scheduler has ",
+              lrs.size(), ", the optimizer ", groups.size());
   for (size_t i = 0; i < lrs.size(); ++i) groups[i].options().set_lr(lrs[i]);
 }
 
@@ -79,8 +81,9 @@ MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, 
 
 std::vector<double> MultiStepLR::get_lrs() {
   const auto due = std::count(milestones_.begin(), milestones_.end(), step_count_);
-  return each(get_current_lrs(),
-              [&](double lr) { return due ? lr * std::pow(gamma_, double(due)) : lr; });
+  return each(get_current_lrs(), [&](double lr) {
+    return due ? lr * std::pow(gamma_, static_cast<double>(due)) : lr;
+  });
 }
 
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
@@ -99,6 +102,7 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double
 std::vector<double> CosineAnnealingLR::get_lrs() {
   constexpr double kPi = std::numbers::pi;
   std::vector<double> lrs = get_current_lrs();
+  lrs.resize(base_lrs().size());  // step() reports groups that were added since
   const double t_max = static_cast<double>(t_max_), epoch = static_cast<double>(step_count_);
   for (size_t i = 0; i < lrs.size(); ++i) {
     if ((step_count_ - 1 - t_max_) % (2 * t_max_) == 0) {
@@ -139,7 +143,8 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
       total_iters_(total_iters) {
   TAPER_CHECK_VALUE(start_factor > 0 && start_factor <= 1,
                     "Starting multiplicative factor expected to be greater than 0 and less or "
-                    "equal to 1, but got ", start_factor);
+                    "equal to 1, but got ",
+                    start_factor);
   TAPER_CHECK_VALUE(end_factor >= 0 && end_factor <= 1,
                     "Ending multiplicative factor expected to be between 0 and 1, but got ",
                     end_factor);
@@ -150,10 +155,10 @@ std::vector<double> LinearLR::get_lrs() {
   const double change = end_factor_ - start_factor_;
   const double before = static_cast<double>(step_count_ - 1);
   const double factor =
-      step_count_ == 0             ? start_factor_
-      : step_count_ > total_iters_ ? 1
-                                   : 1 + change / (static_cast<double>(total_iters_) * start_factor_ +
-                                                   before * change);
+      step_count_ == 0 ? start_factor_
+      : step_count_ > total_iters_
+          ? 1
+          : 1 + change / (static_cast<double>(total_iters_) * start_factor_ + before * change);
   return each(get_current_lrs(), [&](double lr) { return lr * factor; });
 }
 

@@ -6,10 +6,10 @@
 
 #include "taper/optim/optimizer.h"
 
-// Learning rates that change as training goes on, by the rules of torch.optim.lr_scheduler. A scheduler takes its
-// first step when it is made; after that the program calls step() once per epoch, after the optimizer's.
-// Rates follow the recursive ("chainable") forms, so that several schedulers may act on one optimizer, and a
-// rate set by hand is carried on from.
+// Learning rates that change as training goes on, by the rules of torch.optim.lr_scheduler. A
+// scheduler takes its first step when it is made; after that the program calls step() once per
+// epoch, after the optimizer's. Rates follow the recursive ("chainable") forms, so that several
+// schedulers may act on one optimizer, and a rate set by hand is carried on from.
 
 namespace taper::optim {
 
@@ -26,8 +26,8 @@ class TAPER_API LRScheduler {
   int64_t last_epoch() const { return step_count_; }
   std::vector<double> get_last_lr() const { return get_current_lrs(); }
 
-  /// Where it is, and the rates it started from. What it was made with is the program's to give, and the present
-  /// rates are the optimizer's to keep: save both.
+  /// Where it is, and the rates it started from. What it was made with is the program's to give,
+  /// and the present rates are the optimizer's to keep: save both.
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
 
@@ -88,8 +88,8 @@ class TAPER_API ExponentialLR : public LRScheduler {
   double gamma_;
 };
 
-/// Half a cosine from the initial rate to `eta_min` in `t_max` epochs, then back up (Loshchilov and Hutter,
-/// arXiv 1608.03983, without restarts).
+/// Half a cosine from the initial rate to `eta_min` in `t_max` epochs, then back up (Loshchilov and
+/// Hutter, arXiv 1608.03983, without restarts).
 class TAPER_API CosineAnnealingLR : public LRScheduler {
  public:
   CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double eta_min = 0);
@@ -116,7 +116,8 @@ class TAPER_API LambdaLR : public LRScheduler {
   std::vector<Lambda> lambdas_;
 };
 
-/// A factor that goes in a straight line from `start_factor` to `end_factor` in `total_iters` epochs: a warm-up.
+/// A factor that goes in a straight line from `start_factor` to `end_factor` in `total_iters`
+/// epochs: a warm-up.
 class TAPER_API LinearLR : public LRScheduler {
  public:
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,

@@ -1,4 +1,5 @@
-// Optimizers in archives: "param_groups.0.lr", "param_groups.0.params" (positions), "state.3.exp_avg".
+// Optimizers in archives: "param_groups.0.lr", "param_groups.0.params" (positions),
+// "state.3.exp_avg".
 
 #include "taper/autograd/grad_mode.h"
 #include "taper/core/ops.h"
@@ -96,8 +97,9 @@ void Optimizer::load(serialize::InputArchive& archive) {
     const size_t size = positions.toIntVector().size();
     TAPER_CHECK_VALUE(size == group.params().size(),
                       "loaded state dict contains a parameter group that doesn't match the size of "
-                      "optimizer's group: group ", g, " has ", size, " parameters in ",
-                      archive.source(), ", ", group.params().size(), " in this optimizer");
+                      "optimizer's group: group ",
+                      g, " has ", size, " parameters in ", archive.source(), ", ",
+                      group.params().size(), " in this optimizer");
     Loaded loaded{group.options().clone(), std::nullopt};
     loaded.options->serialize(nested);
     loaded.options->validate();
@@ -125,8 +127,9 @@ std::unique_ptr<OptimizerParamState> Optimizer::load_state(serialize::InputArchi
   state->for_each_tensor([&](const char* name, Tensor& tensor) {
     if (!tensor.defined()) return;
     TAPER_CHECK_VALUE(tensor.sizes().equals(parameter.sizes()), "loaded state dict has ", name,
-                      " of shape ", tensor.sizes(), " for parameter ", position, ", which has shape ",
-                      parameter.sizes(), " in this optimizer (", archive.source(), ")");
+                      " of shape ", tensor.sizes(), " for parameter ", position,
+                      ", which has shape ", parameter.sizes(), " in this optimizer (",
+                      archive.source(), ")");
     // Of its own memory: two optimizers may load one archive.
     tensor = tensor.to(parameter.options(), /*non_blocking=*/false, /*copy=*/true).contiguous();
   });

@@ -36,9 +36,9 @@ struct TAPER_API SGDParamState : public OptimizerCloneableParamState<SGDParamSta
   }
 };
 
-/// Stochastic gradient descent, as torch.optim.SGD: with g the gradient plus weight_decay * p, and with momentum
-/// buf = momentum * buf + (1 - dampening) * g (at first buf = g), then p -= lr * buf, or, with nesterov,
-/// p -= lr * (g + momentum * buf).
+/// Stochastic gradient descent, as torch.optim.SGD: with g the gradient plus weight_decay * p, and
+/// with momentum buf = momentum * buf + (1 - dampening) * g (at first buf = g), then p -= lr * buf,
+/// or, with nesterov, p -= lr * (g + momentum * buf).
 class TAPER_API SGD : public Optimizer {
  public:
   explicit SGD(const std::vector<OptimizerParamGroup>& groups, SGDOptions defaults = {});

@@ -4,6 +4,9 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
+# Two clones share what ccache has compiled.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+
 say() { printf '%s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
 die() {
@@ -17,7 +20,7 @@ g++                 g++                  the C++ compiler
 cmake               cmake                the build system
 ninja               ninja-build          runs the build
 ccache              ccache               makes repeated builds fast
-Eigen/Core          libeigen3-dev        matrix products on the CPU
+Eigen/Core          libeigen3-dev        what the tests compare matrix products with
 nlohmann/json.hpp   nlohmann-json3-dev   reads and writes JSON
 zlib.h              zlib1g-dev           reads compressed files
 CLI/CLI.hpp         libcli11-dev         the example programs' options

@@ -1,4 +1,5 @@
-// Activations. The gradient of each has a kernel; the composed form beside it is what is differentiated again.
+// Activations. The gradient of each has a kernel; the composed form beside it is what is
+// differentiated again.
 
 #include "taper/autograd/ops/op.h"
 
@@ -30,8 +31,8 @@ Tensor activation(const char* name, const char* node, UnaryOp op, BinaryOp gradi
     record_into(into, out, node, inputs(self), saving(saves == Saves::kInput ? saved : out),
                 [gradient_op, parameters, composed](Backward& b) {
                   const Tensor &g = b.grad_output(), x = b.saved(0);
-                  b.grad(0) = fused_gradient(
-                      gradient_op, g, x, [&] { return composed(g, x); }, parameters);
+                  b.grad(0) =
+                      fused_gradient(gradient_op, g, x, [&] { return composed(g, x); }, parameters);
                 });
   }
   return out;
@@ -43,9 +44,9 @@ Tensor relu_into(const Tensor& self, const Into& into) {
   if (!self.is_floating_point()) {
     return unary("relu", UnaryOp::kRelu, self, self.scalar_type(), self.scalar_type(), into);
   }
-  return activation("relu", "ReluBackward", UnaryOp::kRelu, BinaryOp::kReluGrad, self, {},
-                    Saves::kOutput, [](const Tensor& g, const Tensor& y) { return g * y.gt(0); },
-                    into);
+  return activation(
+      "relu", "ReluBackward", UnaryOp::kRelu, BinaryOp::kReluGrad, self, {}, Saves::kOutput,
+      [](const Tensor& g, const Tensor& y) { return g * y.gt(0); }, into);
 }
 
 Tensor leaky_relu_into(const Tensor& self, const Scalar& slope, const Into& into) {
@@ -95,8 +96,9 @@ Tensor gelu(const Tensor& self, const std::string& approximate) {
                         return g * (cdf + x * ((x * x * -0.5).exp() * kInvSqrt2Pi));
                       });
   }
-  TAPER_CHECK_VALUE(approximate == "tanh", "approximate argument must be either none or tanh, but got '",
-                    approximate, "'");
+  TAPER_CHECK_VALUE(approximate == "tanh",
+                    "approximate argument must be either none or tanh, but got '", approximate,
+                    "'");
   return activation("gelu", "GeluBackward", UnaryOp::kGeluTanh, BinaryOp::kGeluTanhGrad, self, {},
                     Saves::kInput, [](const Tensor& g, const Tensor& x) {
                       const Tensor inner = (x + x.pow(3) * kGeluCubic) * kSqrt2OverPi;
@@ -138,11 +140,10 @@ Tensor log_sigmoid(const Tensor& self) {
 }
 
 Tensor hardsigmoid(const Tensor& self) {
-  return activation("hardsigmoid", "HardsigmoidBackward", UnaryOp::kHardsigmoid,
-                    BinaryOp::kHardsigmoidGrad, self, {}, Saves::kInput,
-                    [](const Tensor& g, const Tensor& x) {
-                      return g * x.gt(-3).logical_and(x.lt(3)) / 6;
-                    });
+  return activation(
+      "hardsigmoid", "HardsigmoidBackward", UnaryOp::kHardsigmoid, BinaryOp::kHardsigmoidGrad, self,
+      {}, Saves::kInput,
+      [](const Tensor& g, const Tensor& x) { return g * x.gt(-3).logical_and(x.lt(3)) / 6; });
 }
 
 Tensor hardswish(const Tensor& self) {
@@ -174,11 +175,10 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
   const Tensor out = unary("hardtanh", UnaryOp::kClamp, self, dtype, dtype, {},
                            {{value_of(min_val), value_of(max_val)}});
   if (recording(self)) {
-    record(out, "HardtanhBackward", inputs(self), saving(self),
-           [min_val, max_val](Backward& b) {
-             const Tensor &g = b.grad_output(), x = b.saved(0);
-             b.grad(0) = g.masked_fill(x.le(min_val).logical_or(x.ge(max_val)), 0);
-           });
+    record(out, "HardtanhBackward", inputs(self), saving(self), [min_val, max_val](Backward& b) {
+      const Tensor &g = b.grad_output(), x = b.saved(0);
+      b.grad(0) = g.masked_fill(x.le(min_val).logical_or(x.ge(max_val)), 0);
+    });
   }
   return out;
 }
@@ -190,7 +190,8 @@ Tensor softsign(const Tensor& self) { return self / (self.abs() + 1); }
 Tensor tanhshrink(const Tensor& self) { return self - self.tanh(); }
 
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
-  TAPER_CHECK(lambd.toDouble() >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
+  TAPER_CHECK(lambd.toDouble() >= 0, "lambda must be greater or equal to 0, but found to be ",
+              lambd, ".");
   const Tensor zero = zeros({}, self.options());
   // x * 0 rather than 0 keeps NaN.
   return taper::where(self.gt(lambd), self - lambd,
@@ -221,8 +222,8 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
 Tensor glu(const Tensor& self, int64_t dim) {
   TAPER_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
   const int64_t wrapped = wrap_dim(dim, self.dim());
-  TAPER_CHECK(self.size(wrapped) % 2 == 0, "Halving dimension must be even, but dimension ", wrapped,
-              " is size ", self.size(wrapped));
+  TAPER_CHECK(self.size(wrapped) % 2 == 0, "Halving dimension must be even, but dimension ",
+              wrapped, " is size ", self.size(wrapped));
   const std::vector<Tensor> halves = self.chunk(2, wrapped);
   return halves[0] * halves[1].sigmoid();
 }

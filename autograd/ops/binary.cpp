@@ -1,5 +1,5 @@
-// Arithmetic of two operands: broadcast, type promotion, and the gradients. Gradients need not care about
-// broadcasting: the engine sums them down to the operand's shape.
+// Arithmetic of two operands: broadcast, type promotion, and the gradients. Gradients need not care
+// about broadcasting: the engine sums them down to the operand's shape.
 
 #include "taper/autograd/ops/op.h"
 
@@ -15,10 +15,10 @@ void check_operands(const char* op, const Tensor& self, const Tensor& other) {
 }
 
 // Saves each operand only for the other one's gradient.
-#define TAPER_SAVE_OPERANDS                                                                   \
-  const bool tracked = recording(self, other);                                                \
-  const bool self_wants = tracked && self.requires_grad();                                    \
-  const bool other_wants = tracked && other.requires_grad();                                  \
+#define TAPER_SAVE_OPERANDS                                  \
+  const bool tracked = recording(self, other);               \
+  const bool self_wants = tracked && self.requires_grad();   \
+  const bool other_wants = tracked && other.requires_grad(); \
   if (into.is_out()) check_no_grad_out(kName, tracked)
 
 void check_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
@@ -50,12 +50,14 @@ Tensor add_into(const Tensor& self, const Tensor& other, const Scalar& alpha, co
 Tensor sub_into(const Tensor& self, const Tensor& other, const Scalar& alpha, const Into& into) {
   constexpr const char* kName = "sub";
   check_operands(kName, self, other);
-  TAPER_CHECK(self.scalar_type() != kBool || other.scalar_type() != kBool,
-              "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-              "`logical_xor()` operator instead.");
-  TAPER_CHECK(self.scalar_type() != kBool && other.scalar_type() != kBool,
-              "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
-              "to invert a mask, use the `~` or `logical_not()` operator instead.");
+  TAPER_CHECK(
+      self.scalar_type() != kBool || other.scalar_type() != kBool,
+      "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+      "`logical_xor()` operator instead.");
+  TAPER_CHECK(
+      self.scalar_type() != kBool && other.scalar_type() != kBool,
+      "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+      "to invert a mask, use the `~` or `logical_not()` operator instead.");
   const ScalarType dtype = result_type(self, other);
   check_alpha(kName, dtype, alpha);
   TAPER_SAVE_OPERANDS;
@@ -82,7 +84,8 @@ Tensor mul_into(const Tensor& self, const Tensor& other, const Into& into) {
   const Tensor out = binary(kName, BinaryOp::kMul, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     record_into(into, out, "MulBackward", inputs(self, other),
-                saving(when(other_wants, saved_self), when(self_wants, saved_other)), [](Backward& b) {
+                saving(when(other_wants, saved_self), when(self_wants, saved_other)),
+                [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   if (b.wants(0)) b.grad(0) = g * b.saved(1);
                   if (b.wants(1)) b.grad(1) = g * b.saved(0);
@@ -188,7 +191,8 @@ Tensor pow_into(const Tensor& self, const Tensor& exponent, const Into& into) {
                   if (b.wants(1)) {
                     // 0^y is constant for y >= 0.
                     const Tensor flat = base.eq(0).logical_and(exponent.ge(0));
-                    b.grad(1) = taper::where(flat, zeros({}, g.options()), g * (b.saved(2) * cast(base, g.scalar_type()).log()));
+                    b.grad(1) = taper::where(flat, zeros({}, g.options()),
+                                             g * (b.saved(2) * cast(base, g.scalar_type()).log()));
                   }
                 });
   }
@@ -208,20 +212,19 @@ Tensor pow_into(const Tensor& self, const Scalar& exponent, const Into& into) {
   const Tensor out =
       unary(kName, UnaryOp::kPowScalar, self, dtype, dtype, into, {{value_of(exponent)}});
   if (tracked) {
-    record_into(into, out, "PowBackward", inputs(self), saving(saved_self),
-                [exponent](Backward& b) {
-                  const Tensor& g = b.grad_output();
-                  if (exponent.equal(0)) {
-                    b.grad(0) = zeros_like(g);
-                  } else if (exponent.equal(2)) {
-                    b.grad(0) = g * (b.saved(0) * 2);
-                  } else {
-                    const Scalar lower = exponent.isFloatingPoint()
-                                             ? Scalar(exponent.toDouble() - 1)
-                                             : Scalar(exponent.toLong() - 1);
-                    b.grad(0) = g * (b.saved(0).pow(lower) * exponent);
-                  }
-                });
+    record_into(
+        into, out, "PowBackward", inputs(self), saving(saved_self), [exponent](Backward& b) {
+          const Tensor& g = b.grad_output();
+          if (exponent.equal(0)) {
+            b.grad(0) = zeros_like(g);
+          } else if (exponent.equal(2)) {
+            b.grad(0) = g * (b.saved(0) * 2);
+          } else {
+            const Scalar lower = exponent.isFloatingPoint() ? Scalar(exponent.toDouble() - 1)
+                                                            : Scalar(exponent.toLong() - 1);
+            b.grad(0) = g * (b.saved(0).pow(lower) * exponent);
+          }
+        });
   }
   return out;
 }
@@ -230,19 +233,24 @@ Tensor pow_into(const Tensor& self, const Scalar& exponent, const Into& into) {
 
 }  // namespace
 
-// The forms of an op: (tensor, tensor), (tensor, number), in place, out. ARGS are the extra arguments.
-#define TAPER_FORMS(name, INTO, DECLARED, PASSED)                                                 \
-  Tensor name(const Tensor& self, const Tensor& other DECLARED) { return INTO(self, other PASSED, {}); } \
-  Tensor name(const Tensor& self, const Scalar& other DECLARED) {                                 \
-    return INTO(self, number(other) PASSED, {});                                                  \
-  }                                                                                               \
-  Tensor& name##_(Tensor& self, const Tensor& other DECLARED) {                                   \
-    INTO(self, other PASSED, Into::inplace(self));                                                \
-    return self;                                                                                  \
-  }                                                                                               \
-  Tensor& name##_(Tensor& self, const Scalar& other DECLARED) {                                   \
-    INTO(self, number(other) PASSED, Into::inplace(self));                                        \
-    return self;                                                                                  \
+// The forms of an op: (tensor, tensor), (tensor, number), in place, out. ARGS are the extra
+// arguments.
+#define TAPER_FORMS(name, INTO, DECLARED, PASSED)                 \
+  Tensor name(const Tensor& self, const Tensor& other DECLARED) { \
+    return INTO(self, other PASSED, {});                          \
+  }                                                               \
+  Tensor name(const Tensor& self, const Scalar& other DECLARED) { \
+    return INTO(self, number(other) PASSED, {});                  \
+  }                                                               \
+  Tensor& name##_(Tensor& self, const Tensor& other DECLARED)     \
+  {                                                               \
+    INTO(self, other PASSED, Into::inplace(self));                \
+    return self;                                                  \
+  }                                                               \
+  Tensor& name##_(Tensor& self, const Scalar& other DECLARED)     \
+  {                                                               \
+    INTO(self, number(other) PASSED, Into::inplace(self));        \
+    return self;                                                  \
   }
 #define TAPER_OUT_FORM(name, INTO, DECLARED, PASSED)                                  \
   Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other DECLARED) { \

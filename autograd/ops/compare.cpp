@@ -19,27 +19,31 @@ Tensor bits_into(const char* name, BinaryOp op, const Tensor& self, const Tensor
   check_defined(name, self, "self");
   check_defined(name, other, "other");
   const ScalarType dtype = result_type(self, other);
-  TAPER_CHECK_TYPE(is_integral(dtype, true), name, ": expected integral or bool tensors, but the operands' "
-                   "common type is ", dtype);
+  TAPER_CHECK_TYPE(is_integral(dtype, true), name,
+                   ": expected integral or bool tensors, but the operands' "
+                   "common type is ",
+                   dtype);
   return binary(name, op, self, other, dtype, dtype, into);
 }
 
 }  // namespace
 
-#define TAPER_TENSOR_FORMS(name, Kernel, INTO)                                        \
-  Tensor name(const Tensor& self, const Tensor& other) {                              \
-    return INTO(#name, BinaryOp::k##Kernel, self, other, {});                         \
-  }                                                                                   \
-  Tensor& name##_(Tensor& self, const Tensor& other) {                                \
-    INTO(#name "_", BinaryOp::k##Kernel, self, other, Into::inplace(self));           \
-    return self;                                                                      \
+#define TAPER_TENSOR_FORMS(name, Kernel, INTO)                              \
+  Tensor name(const Tensor& self, const Tensor& other) {                    \
+    return INTO(#name, BinaryOp::k##Kernel, self, other, {});               \
+  }                                                                         \
+  Tensor& name##_(Tensor& self, const Tensor& other)                        \
+  {                                                                         \
+    INTO(#name "_", BinaryOp::k##Kernel, self, other, Into::inplace(self)); \
+    return self;                                                            \
   }
 #define TAPER_ALL_FORMS(name, Kernel, INTO)                                                 \
   TAPER_TENSOR_FORMS(name, Kernel, INTO)                                                    \
   Tensor name(const Tensor& self, const Scalar& other) {                                    \
     return INTO(#name, BinaryOp::k##Kernel, self, wrapped_number(other), {});               \
   }                                                                                         \
-  Tensor& name##_(Tensor& self, const Scalar& other) {                                      \
+  Tensor& name##_(Tensor& self, const Scalar& other)                                        \
+  {                                                                                         \
     INTO(#name "_", BinaryOp::k##Kernel, self, wrapped_number(other), Into::inplace(self)); \
     return self;                                                                            \
   }                                                                                         \

@@ -1,6 +1,6 @@
-// Convolution. Three linear maps close under differentiation: the convolution itself, its gradient with respect to
-// the data (which is also the transposed convolution) and that with respect to the weights. Each is recorded
-// in terms of the other two, so that any order of derivative works.
+// Convolution. Three linear maps close under differentiation: the convolution itself, its gradient
+// with respect to the data (which is also the transposed convolution) and that with respect to the
+// weights. Each is recorded in terms of the other two, so that any order of derivative works.
 
 #include "taper/autograd/ops/op.h"
 
@@ -41,9 +41,9 @@ Tensor run_weight(const Tensor& g, const Tensor& x, const ConvPlan& plan, Tensor
                            plan.kernel_w};
   const Tensor out = new_result(shape, plan.dtype, g.device());
   if (grad_bias) *grad_bias = new_result(plan.out_channels, plan.dtype, g.device());
-  check(kernels_of(out).conv_backward_weight(out.data_ptr(),
-                                             grad_bias ? grad_bias->data_ptr() : nullptr,
-                                             grad.data_ptr(), input.data_ptr(), plan, stream_of(out)),
+  check(kernels_of(out).conv_backward_weight(
+            out.data_ptr(), grad_bias ? grad_bias->data_ptr() : nullptr, grad.data_ptr(),
+            input.data_ptr(), plan, stream_of(out)),
         "conv2d");
   return out;
 }
@@ -101,9 +101,9 @@ struct Spatial {
   int64_t h, w;
 };
 Spatial spatial(const char* op, IntArrayRef values, int rank, const char* name, int64_t filler) {
-  TAPER_CHECK(values.size() == 1 || static_cast<int>(values.size()) == rank, op, ": expected ", name,
-              " to be a single integer value or a list of ", rank, " values, but got ", name, "=",
-              values);
+  TAPER_CHECK(values.size() == 1 || static_cast<int>(values.size()) == rank, op, ": expected ",
+              name, " to be a single integer value or a list of ", rank, " values, but got ", name,
+              "=", values);
   const int64_t last = values.back();
   return rank == 1 ? Spatial{filler, last} : Spatial{values.front(), last};
 }
@@ -124,8 +124,8 @@ Convolution prepare(const char* op, int rank, const Tensor& input, const Tensor&
   TAPER_CHECK(weight.dim() == rank + 2, op, ": expected weight to have ", rank + 2,
               " dimensions, but got weight of size: ", weight.sizes());
   const bool batched = input.dim() == rank + 2;
-  TAPER_CHECK(batched || input.dim() == rank + 1, "Expected ", rank + 1, "D (unbatched) or ", rank + 2,
-              "D (batched) input to ", op, ", but got input of size: ", input.sizes());
+  TAPER_CHECK(batched || input.dim() == rank + 1, "Expected ", rank + 1, "D (unbatched) or ",
+              rank + 2, "D (batched) input to ", op, ", but got input of size: ", input.sizes());
   TAPER_CHECK_TYPE(input.scalar_type() == weight.scalar_type(), "Input type (", input.scalar_type(),
                    ") and weight type (", weight.scalar_type(), ") should be the same (", op, ")");
   check_floating(op, input);
@@ -139,11 +139,13 @@ Convolution prepare(const char* op, int rank, const Tensor& input, const Tensor&
   }
   if (bias && bias->defined()) {
     check_same_device(op, input, *bias);
-    TAPER_CHECK_TYPE(bias->scalar_type() == input.scalar_type(), "Input type (", input.scalar_type(),
-                     ") and bias type (", bias->scalar_type(), ") should be the same (", op, ")");
+    TAPER_CHECK_TYPE(bias->scalar_type() == input.scalar_type(), "Input type (",
+                     input.scalar_type(), ") and bias type (", bias->scalar_type(),
+                     ") should be the same (", op, ")");
     out.bias = *bias;
   }
-  const Spatial s = spatial(op, stride, rank, "stride", 1), p = spatial(op, padding, rank, "padding", 0),
+  const Spatial s = spatial(op, stride, rank, "stride", 1),
+                p = spatial(op, padding, rank, "padding", 0),
                 d = spatial(op, dilation, rank, "dilation", 1);
   TAPER_CHECK(s.h > 0 && s.w > 0, op, ": non-positive stride is not supported, got ", stride);
   TAPER_CHECK(p.h >= 0 && p.w >= 0, op, ": negative padding is not supported, got ", padding);
@@ -177,14 +179,15 @@ Tensor conv(const char* op, int rank, const Tensor& input, const Tensor& weight,
   plan.out_channels = c.weight.size(0);
   TAPER_CHECK(plan.in_channels == c.weight.size(1) * groups, "Given groups=", groups,
               ", weight of size ", weight.sizes(), ", expected input", input.sizes(), " to have ",
-              c.weight.size(1) * groups, " channels, but got ", plan.in_channels, " channels instead (",
-              op, ")");
+              c.weight.size(1) * groups, " channels, but got ", plan.in_channels,
+              " channels instead (", op, ")");
   TAPER_CHECK(plan.out_channels % groups == 0, "Given groups=", groups,
-              ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ",
-              weight.sizes(), " instead (", op, ")");
+              ", expected weight to be divisible by ", groups,
+              " at dimension 0, but got weight of size ", weight.sizes(), " instead (", op, ")");
   TAPER_CHECK(!c.bias.defined() || (c.bias.dim() == 1 && c.bias.size(0) == plan.out_channels),
               "Given weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ",
-              plan.out_channels, " elements, but got bias of size ", c.bias.defined() ? c.bias.sizes() : IntArrayRef(), " instead (", op, ")");
+              plan.out_channels, " elements, but got bias of size ",
+              c.bias.defined() ? c.bias.sizes() : IntArrayRef(), " instead (", op, ")");
   const int64_t reach_h = plan.dilation_h * (plan.kernel_h - 1) + 1,
                 reach_w = plan.dilation_w * (plan.kernel_w - 1) + 1;
   TAPER_CHECK(plan.in_h + 2 * plan.pad_h >= reach_h && plan.in_w + 2 * plan.pad_w >= reach_w,
@@ -219,16 +222,17 @@ Tensor conv_transpose(const char* op, int rank, const Tensor& input, const Tenso
               " channels, but got ", plan.out_channels, " channels instead (", op, ")");
   TAPER_CHECK(plan.out_channels % groups == 0, op, ": input channels (", plan.out_channels,
               ") must be divisible by groups (", groups, ")");
-  TAPER_CHECK((extra.h < plan.stride_h || extra.h < plan.dilation_h) &&
-                  (extra.w < plan.stride_w || extra.w < plan.dilation_w),
-              "output padding must be smaller than either stride or dilation, but got output_padding=",
-              output_padding, " (", op, ")");
+  TAPER_CHECK(
+      (extra.h < plan.stride_h || extra.h < plan.dilation_h) &&
+          (extra.w < plan.stride_w || extra.w < plan.dilation_w),
+      "output padding must be smaller than either stride or dilation, but got output_padding=",
+      output_padding, " (", op, ")");
   plan.in_h = (plan.out_h - 1) * plan.stride_h - 2 * plan.pad_h +
               plan.dilation_h * (plan.kernel_h - 1) + extra.h + 1;
   plan.in_w = (plan.out_w - 1) * plan.stride_w - 2 * plan.pad_w +
               plan.dilation_w * (plan.kernel_w - 1) + extra.w + 1;
-  TAPER_CHECK(plan.in_h > 0 && plan.in_w > 0, op, ": the output would be of size (", plan.in_h, " x ",
-              plan.in_w, "), which is too small");
+  TAPER_CHECK(plan.in_h > 0 && plan.in_w > 0, op, ": the output would be of size (", plan.in_h,
+              " x ", plan.in_w, "), which is too small");
   Tensor out = data_gradient(c.input, c.weight, plan);
   if (c.bias.defined()) out = out + c.bias.view({-1, 1, 1});
   return finish(c, out, rank);

@@ -14,8 +14,8 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
   if (self.is_same(src)) return self;
   begin_inplace("copy_", self);
   // Source and target may overlap in part: then through a copy.
-  const bool overlaps = self.is_alias_of(src) &&
-                        overlap_of(self.impl(), src.impl()) != Overlap::kNone;
+  const bool overlaps =
+      self.is_alias_of(src) && overlap_of(self.impl(), src.impl()) != Overlap::kNone;
   copy_values(self, overlaps ? src.detach().clone() : src);
   if (recording(self, src) && is_floating_point(self.scalar_type())) {
     record_inplace(self, "CopyBackward", inputs(self, src), saving_nothing(), [](Backward& b) {
@@ -81,8 +81,8 @@ Tensor to_impl(const Tensor& self, Device device, ScalarType dtype, bool copy) {
   // Strides of a dense tensor are kept, as in PyTorch.
   const bool dense = is_non_overlapping_and_dense(self.sizes(), self.strides());
   const TensorOptions options = TensorOptions(dtype).device(device);
-  const Tensor out = dense ? empty_strided(self.sizes(), self.strides(), options)
-                           : empty(self.sizes(), options);
+  const Tensor out =
+      dense ? empty_strided(self.sizes(), self.strides(), options) : empty(self.sizes(), options);
   ops::copy_values(out, self);
   if (is_floating_point(dtype) && autograd::recording(self)) {
     autograd::record(out, "ToCopyBackward", autograd::inputs(self), autograd::saving_nothing(),
@@ -112,8 +112,9 @@ Tensor Tensor::to(const Tensor& other, bool, bool copy) const {
 }
 
 Tensor Tensor::pin_memory() const {
-  detail::fail<Error>("pin_memory: Cannot access accelerator device when none is available. Pinned memory "
-                      "serves copies to a CUDA device, and this version of Taper has none.");
+  detail::fail<Error>(
+      "pin_memory: Cannot access accelerator device when none is available. Pinned memory "
+      "serves copies to a CUDA device, and this version of Taper has none.");
 }
 
 Tensor& Tensor::operator=(const Tensor& other) && {

@@ -6,8 +6,8 @@ namespace taper::ops {
 
 namespace {
 
-// Class scores as rows: [classes], [batch, classes] or [batch, classes, d1, ...] become [rows, classes], and the
-// target [rows]. `shape` is that of an unreduced loss.
+// Class scores as rows: [classes], [batch, classes] or [batch, classes, d1, ...] become [rows,
+// classes], and the target [rows]. `shape` is that of an unreduced loss.
 struct Rows {
   Tensor scores, target;
   Dims shape;
@@ -26,8 +26,8 @@ Rows as_rows(const char* op, const Tensor& self, const Tensor& target) {
   TAPER_CHECK(self.dim() >= 1, op, ": input should have at least one dimension: classes");
   TAPER_CHECK_TYPE(target.scalar_type() == kLong || target.scalar_type() == kByte ||
                        target.scalar_type() == kInt,
-                   "expected target to hold class indices of dtype Long, but got ", target.scalar_type(),
-                   " (", op, ")");
+                   "expected target to hold class indices of dtype Long, but got ",
+                   target.scalar_type(), " (", op, ")");
   Dims expected;
   if (self.dim() >= 2) {
     expected.push_back(self.size(0));
@@ -67,7 +67,8 @@ Tensor fused_cross_entropy(const Tensor& scores, const Tensor& target, int64_t i
              if (autograd::grad_enabled()) {
                // softmax - one_hot, with ignored rows at zero.
                const Tensor kept = target.ne(ignore_index);
-               const Tensor one = taper::one_hot(target.masked_fill(kept.logical_not(), 0), scores.size(1));
+               const Tensor one =
+                   taper::one_hot(target.masked_fill(kept.logical_not(), 0), scores.size(1));
                const Tensor slope = scores.softmax(1) - one;
                b.grad(0) = slope * (g * kept).unsqueeze(1);
                return;
@@ -105,7 +106,8 @@ Tensor target_weights(const Tensor& target, const Tensor& weight, int64_t ignore
 
 void check_targets(const char* op, const Tensor& target, int64_t ignore_index, int64_t classes) {
   if (target.numel() == 0) return;
-  const Tensor bad = target.ne(ignore_index).logical_and(target.lt(0).logical_or(target.ge(classes)));
+  const Tensor bad =
+      target.ne(ignore_index).logical_and(target.lt(0).logical_or(target.ge(classes)));
   if (!bad.any().item<bool>()) return;
   detail::fail<IndexError>("Target ", target.masked_select(bad)[0].item<int64_t>(),
                            " is out of bounds: ", op, " has ", classes, " classes.");
@@ -175,8 +177,7 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
     return loss.sum() / static_cast<double>(rows_counted(rows.target, ignore_index));
   }
   const Tensor scores = rows.scores.log_softmax(1);
-  const Tensor nll =
-      taper::nll_loss(scores, rows.target, weight, Reduction::None, ignore_index);
+  const Tensor nll = taper::nll_loss(scores, rows.target, weight, Reduction::None, ignore_index);
   const Tensor weights = target_weights(rows.target, class_weight, ignore_index, scores);
   if (label_smoothing == 0) return reduced(nll, weights, reduction, rows.shape);
   // Smoothing spreads the target over all classes, weighted like the classes.

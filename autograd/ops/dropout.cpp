@@ -18,9 +18,8 @@ Tensor dropout_gradient(const Tensor& g, const Tensor& mask, double p) {
                                          out.scalar_type(), out.numel(), p, stream_of(out)),
         "dropout");
   if (recording(g)) {
-    record(out, "DropoutBackwardBackward", inputs(g), saving(mask), [p](Backward& b) {
-      b.grad(0) = dropout_gradient(b.grad_output(), b.saved(0), p);
-    });
+    record(out, "DropoutBackwardBackward", inputs(g), saving(mask),
+           [p](Backward& b) { b.grad(0) = dropout_gradient(b.grad_output(), b.saved(0), p); });
   }
   return out;
 }
@@ -35,19 +34,19 @@ Tensor dropout(const Tensor& input, double p, bool train) {
   // Everything is dropped, infinities too: no product with zero.
   if (p == 1) return input * zeros({}, input.options());
   const Tensor dense = input.detach().contiguous();
-  const Tensor out = new_result_like(dense), mask = new_result(dense.sizes(), kByte, dense.device());
+  const Tensor out = new_result_like(dense),
+               mask = new_result(dense.sizes(), kByte, dense.device());
   {
     const Generator& generator = detail::getDefaultCPUGenerator();
     const std::lock_guard lock(generator.mutex());
-    check(kernels_of(out).dropout_forward(out.data_ptr(), mask.data_ptr<uint8_t>(), dense.data_ptr(),
-                                          out.scalar_type(), out.numel(), p, &generator.state(),
-                                          stream_of(out)),
+    check(kernels_of(out).dropout_forward(out.data_ptr(), mask.data_ptr<uint8_t>(),
+                                          dense.data_ptr(), out.scalar_type(), out.numel(), p,
+                                          &generator.state(), stream_of(out)),
           "dropout");
   }
   if (recording(input)) {
-    record(out, "DropoutBackward", inputs(input), saving(mask), [p](Backward& b) {
-      b.grad(0) = dropout_gradient(b.grad_output(), b.saved(0), p);
-    });
+    record(out, "DropoutBackward", inputs(input), saving(mask),
+           [p](Backward& b) { b.grad(0) = dropout_gradient(b.grad_output(), b.saved(0), p); });
   }
   return out;
 }

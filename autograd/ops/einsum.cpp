@@ -10,7 +10,6 @@ namespace taper::ops {
 
 namespace {
 
-
 // Labels of the dimensions that "..." stands for: characters that no equation can contain.
 constexpr char kFirstHidden = '\x01';
 
@@ -52,8 +51,10 @@ Tensor with_unique_labels(Tensor operand, std::string& letters) {
     const size_t again = letters.find(letters[i], i + 1);
     if (again == std::string::npos) continue;
     TAPER_CHECK(operand.size(static_cast<int64_t>(i)) == operand.size(static_cast<int64_t>(again)),
-                "einsum(): subscript ", letters[i], " is repeated for an operand but the sizes don't match, ",
-                operand.size(static_cast<int64_t>(again)), " != ", operand.size(static_cast<int64_t>(i)));
+                "einsum(): subscript ", letters[i],
+                " is repeated for an operand but the sizes don't match, ",
+                operand.size(static_cast<int64_t>(again)),
+                " != ", operand.size(static_cast<int64_t>(i)));
     operand = operand.diagonal(0, static_cast<int64_t>(i), static_cast<int64_t>(again))
                   .movedim(-1, static_cast<int64_t>(i));
     letters.erase(again, 1);
@@ -101,10 +102,14 @@ Tensor contract(const Tensor& a, const std::string& a_letters, const Tensor& b,
       (stays ? batch : summed) += c;
     } else if (in_a && (sa != 1 || !in_b)) {
       left += c;
-      if (in_b) y = y.squeeze(static_cast<int64_t>(y_letters.find(c))), y_letters.erase(y_letters.find(c), 1);
+      if (in_b)
+        y = y.squeeze(static_cast<int64_t>(y_letters.find(c))),
+        y_letters.erase(y_letters.find(c), 1);
     } else {
       right += c;
-      if (in_a) x = x.squeeze(static_cast<int64_t>(x_letters.find(c))), x_letters.erase(x_letters.find(c), 1);
+      if (in_a)
+        x = x.squeeze(static_cast<int64_t>(x_letters.find(c))),
+        x_letters.erase(x_letters.find(c), 1);
     }
   }
   const auto reorder = [](const Tensor& t, const std::string& letters, const std::string& order) {
@@ -123,7 +128,8 @@ Tensor contract(const Tensor& a, const std::string& a_letters, const Tensor& b,
                 k = product(x, batch.size() + left.size(), summed.size()),
                 n = product(y, batch.size() + summed.size(), right.size());
   Dims shape;
-  for (size_t d = 0; d < batch.size() + left.size(); ++d) shape.push_back(x.size(static_cast<int64_t>(d)));
+  for (size_t d = 0; d < batch.size() + left.size(); ++d)
+    shape.push_back(x.size(static_cast<int64_t>(d)));
   for (size_t d = 0; d < right.size(); ++d) {
     shape.push_back(y.size(static_cast<int64_t>(batch.size() + summed.size() + d)));
   }
@@ -137,8 +143,8 @@ Tensor einsum(const std::string& equation, TensorList operands) {
   TAPER_CHECK(!operands.empty(), "einsum(): must provide at least one operand");
   const size_t arrow = equation.find("->");
   const std::vector<std::string> terms = split_terms(equation.substr(0, arrow));
-  TAPER_CHECK(terms.size() == operands.size(), "einsum(): ",
-              terms.size() > operands.size() ? "fewer" : "more",
+  TAPER_CHECK(terms.size() == operands.size(),
+              "einsum(): ", terms.size() > operands.size() ? "fewer" : "more",
               " operands were provided than specified in the equation: ", operands.size(), " for ",
               terms.size());
   int64_t hidden = 0;
@@ -148,8 +154,8 @@ Tensor einsum(const std::string& equation, TensorList operands) {
     std::string own = expand_ellipsis(terms[i], operands[i].dim(), 0, &hidden);
     TAPER_CHECK(static_cast<int64_t>(own.size()) == operands[i].dim(),
                 "einsum(): the number of subscripts in the equation (", own.size(),
-                ") does not match the number of dimensions (", operands[i].dim(), ") for operand ", i,
-                " and no ellipsis was given");
+                ") does not match the number of dimensions (", operands[i].dim(), ") for operand ",
+                i, " and no ellipsis was given");
     tensors.push_back(with_unique_labels(operands[i], own));
     letters.push_back(own);
   }
@@ -176,7 +182,8 @@ Tensor einsum(const std::string& equation, TensorList operands) {
   for (const char c : result) {
     bool found = false;
     for (const std::string& own : letters) found = found || own.find(c) != std::string::npos;
-    TAPER_CHECK(found, "einsum(): output subscript ", c, " does not appear in the equation for any input operand");
+    TAPER_CHECK(found, "einsum(): output subscript ", c,
+                " does not appear in the equation for any input operand");
   }
   Tensor out = tensors[0];
   std::string out_letters = letters[0];
@@ -197,7 +204,8 @@ Tensor einsum(const std::string& equation, TensorList operands) {
 }
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
-  TAPER_CHECK(self.dim() == other.dim() || dim, "linalg.cross: inputs must have the same number of dimensions.");
+  TAPER_CHECK(self.dim() == other.dim() || dim,
+              "linalg.cross: inputs must have the same number of dimensions.");
   int64_t axis = -1;
   if (dim) {
     axis = wrap_dim(*dim, self.dim());
@@ -207,9 +215,8 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
     }
     TAPER_CHECK(axis >= 0, "no dimension of size 3 in input");
   }
-  TAPER_CHECK(self.size(axis) == 3 && other.size(axis) == 3,
-              "linalg.cross: inputs dimension ", axis, " must have length 3. Got ", self.size(axis), " and ",
-              other.size(axis));
+  TAPER_CHECK(self.size(axis) == 3 && other.size(axis) == 3, "linalg.cross: inputs dimension ",
+              axis, " must have length 3. Got ", self.size(axis), " and ", other.size(axis));
   const auto part = [axis](const Tensor& t, int64_t i) { return t.select(axis, i); };
   return taper::stack(
       std::vector<Tensor>{part(self, 1) * part(other, 2) - part(self, 2) * part(other, 1),
@@ -223,9 +230,11 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
   TAPER_CHECK_TYPE(x1.is_floating_point() && x2.is_floating_point(),
                    "cdist only supports floating-point dtypes, but got ", x1.scalar_type(), " and ",
                    x2.scalar_type());
-  TAPER_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X1 got: ", x1.dim(),
+  TAPER_CHECK(x1.dim() >= 2 && x2.dim() >= 2,
+              "cdist only supports at least 2D tensors, X1 got: ", x1.dim(),
               "D, X2 got: ", x2.dim(), "D");
-  TAPER_CHECK(x1.size(-1) == x2.size(-1), "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
+  TAPER_CHECK(x1.size(-1) == x2.size(-1),
+              "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
               " X2: ", x2.size(-1));
   TAPER_CHECK(p >= 0, "cdist only supports non-negative p values");
   return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1);

@@ -87,9 +87,9 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
   return filled("ones", size, Value(1), options);
 }
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
-  const ScalarType natural = value.isFloatingPoint()   ? ScalarType(get_default_dtype())
-                             : value.isBoolean() ? kBool
-                                                       : kLong;
+  const ScalarType natural = value.isFloatingPoint() ? ScalarType(get_default_dtype())
+                             : value.isBoolean()     ? kBool
+                                                     : kLong;
   return filled("full", size, value_of(value),
                 options.has_dtype() ? options : options.dtype(natural));
 }
@@ -114,19 +114,22 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
   return filled_like(self, value_of(value), options, std::nullopt);
 }
 
-Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0, end, 1, options); }
+Tensor arange(const Scalar& end, const TensorOptions& options) {
+  return arange(0, end, 1, options);
+}
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
   return arange(start, end, 1, options);
 }
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options) {
   const bool whole = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
-  const TensorOptions typed =
-      options.has_dtype() ? options
-                          : options.dtype(whole ? kLong : ScalarType(get_default_dtype()));
+  const TensorOptions typed = options.has_dtype()
+                                  ? options
+                                  : options.dtype(whole ? kLong : ScalarType(get_default_dtype()));
   const double from = start.toDouble(), to = end.toDouble(), by = step.toDouble();
   TAPER_CHECK(by != 0, "arange: step must be nonzero");
-  TAPER_CHECK(std::isfinite(from) && std::isfinite(to), "arange: unsupported range: ", from, " -> ", to);
+  TAPER_CHECK(std::isfinite(from) && std::isfinite(to), "arange: unsupported range: ", from, " -> ",
+              to);
   TAPER_CHECK((by > 0) == (to >= from) || to == from,
               "arange: upper bound and lower bound inconsistent with step sign: ", from, " -> ", to,
               " by ", by);
@@ -144,11 +147,12 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
   return finish(out, typed);
 }
 
-Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
+                const TensorOptions& options) {
   TAPER_CHECK(steps >= 0, "linspace: number of steps must be non-negative, got ", steps);
   const Tensor out = uninitialised("linspace", steps, options);
-  const double step = steps > 1 ? (end.toDouble() - start.toDouble()) / static_cast<double>(steps - 1)
-                                : 0;
+  const double step =
+      steps > 1 ? (end.toDouble() - start.toDouble()) / static_cast<double>(steps - 1) : 0;
   fill_range(out, Value(start.toDouble()), Value(step),
              Value(steps > 1 ? end.toDouble() : start.toDouble()), true, "linspace");
   return finish(out, options);
@@ -156,7 +160,8 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
                 const TensorOptions& options) {
-  const Tensor exponents = linspace(start, end, steps, TensorOptions(kDouble).device(options.device()));
+  const Tensor exponents =
+      linspace(start, end, steps, TensorOptions(kDouble).device(options.device()));
   return finish(taper::pow(Scalar(base), exponents).to(options.dtype()), options);
 }
 
@@ -216,10 +221,13 @@ TensorDataContainer::TensorDataContainer(std::initializer_list<TensorDataContain
   dtype_ = first.dtype_;
   sizes_.insert(sizes_.end(), first.sizes_.begin(), first.sizes_.end());
   for (const TensorDataContainer& item : items) {
-    TAPER_CHECK(item.sizes_ == first.sizes_, "Expected all sub-lists to have sizes: ",
-                IntArrayRef(first.sizes_), ", but got sub-list with sizes: ", IntArrayRef(item.sizes_));
-    TAPER_CHECK(item.dtype_ == first.dtype_, "Expected all elements of the tensor to have the same "
-                "scalar type: ", first.dtype_, ", but got element of scalar type: ", item.dtype_);
+    TAPER_CHECK(item.sizes_ == first.sizes_,
+                "Expected all sub-lists to have sizes: ", IntArrayRef(first.sizes_),
+                ", but got sub-list with sizes: ", IntArrayRef(item.sizes_));
+    TAPER_CHECK(item.dtype_ == first.dtype_,
+                "Expected all elements of the tensor to have the same "
+                "scalar type: ",
+                first.dtype_, ", but got element of scalar type: ", item.dtype_);
     if (item.is_list_) {
       values_.insert(values_.end(), item.values_.begin(), item.values_.end());
     } else {
@@ -252,10 +260,10 @@ Tensor tensor(detail::TensorDataContainer data, const TensorOptions& options) {
     break;
     TAPER_FORALL_DTYPES(TAPER_WRITE)
 #undef TAPER_WRITE
-    case ScalarType::Undefined: break;
+    case ScalarType::Undefined:
+      break;
   }
-  return finish(options.device().is_cpu() ? out : out.to(options.device()),
-                options.dtype(dtype));
+  return finish(options.device().is_cpu() ? out : out.to(options.device()), options.dtype(dtype));
 }
 
 TypeMeta get_default_dtype() { return get_default_dtype_as_scalartype(); }

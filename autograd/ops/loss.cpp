@@ -8,10 +8,14 @@ namespace {
 
 Tensor reduced(const Tensor& loss, int64_t reduction, const char* op) {
   switch (reduction) {
-    case Reduction::None: return loss;
-    case Reduction::Mean: return loss.mean();
-    case Reduction::Sum: return loss.sum();
-    default: detail::fail<ValueError>(op, ": unknown reduction ", reduction);
+    case Reduction::None:
+      return loss;
+    case Reduction::Mean:
+      return loss.mean();
+    case Reduction::Sum:
+      return loss.sum();
+    default:
+      detail::fail<ValueError>(op, ": unknown reduction ", reduction);
   }
 }
 
@@ -123,8 +127,8 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
 
 // target * (log target - input), 0 where target is 0; input is a logarithm.
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
-  const Tensor loss = log_target ? target.exp() * (target - self)
-                                 : target.xlogy(target) - target * self;
+  const Tensor loss =
+      log_target ? target.exp() * (target - self) : target.xlogy(target) - target * self;
   return reduced(loss, reduction, "kl_div");
 }
 

@@ -69,14 +69,14 @@ void check_operands(const char* name, const Tensor& a, const Tensor& b) {
   check_defined(name, b, "mat2");
   check_same_device(name, a, b);
   TAPER_CHECK_TYPE(a.scalar_type() == b.scalar_type(), name,
-                   ": expected m1 and m2 to have the same dtype, but got: ", a.scalar_type(), " != ",
-                   b.scalar_type());
+                   ": expected m1 and m2 to have the same dtype, but got: ", a.scalar_type(),
+                   " != ", b.scalar_type());
   TAPER_CHECK_TYPE(a.scalar_type() != kBool, name, ": is not implemented for 'Bool'");
 }
 
 void check_shapes(const char* name, const Tensor& a, const Tensor& b) {
-  TAPER_CHECK(a.size(-1) == b.size(-2), name, ": mat1 and mat2 shapes cannot be multiplied (", a.size(-2),
-              "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
+  TAPER_CHECK(a.size(-1) == b.size(-2), name, ": mat1 and mat2 shapes cannot be multiplied (",
+              a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
 }
 
 Tensor mm_into(const Tensor& self, const Tensor& mat2, const Into& into) {
@@ -120,11 +120,12 @@ Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
   constexpr const char* kName = "bmm";
   check_operands(kName, self, mat2);
-  TAPER_CHECK(self.dim() == 3 && mat2.dim() == 3, "bmm: batch1 and batch2 must be 3D tensors, but have shapes ",
-              self.sizes(), " and ", mat2.sizes());
+  TAPER_CHECK(self.dim() == 3 && mat2.dim() == 3,
+              "bmm: batch1 and batch2 must be 3D tensors, but have shapes ", self.sizes(), " and ",
+              mat2.sizes());
   TAPER_CHECK(self.size(0) == mat2.size(0) && self.size(2) == mat2.size(1),
-              "bmm: Expected size for first two dimensions of batch2 tensor to be: [", self.size(0), ", ",
-              self.size(2), "] but got: [", mat2.size(0), ", ", mat2.size(1), "].");
+              "bmm: Expected size for first two dimensions of batch2 tensor to be: [", self.size(0),
+              ", ", self.size(2), "] but got: [", mat2.size(0), ", ", mat2.size(1), "].");
   const int64_t shape[] = {self.size(0), self.size(1), mat2.size(2)};
   const Tensor out = new_result(shape, self.scalar_type(), self.device());
   gemm(kName, out, self, mat2, Value(1), Value(0));
@@ -141,25 +142,26 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
-  TAPER_CHECK(self.dim() == 2 && vec.dim() == 1,
-              "vector + matrix @ vector expected, got 1, ", self.dim(), ", ", vec.dim());
+  TAPER_CHECK(self.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got 1, ",
+              self.dim(), ", ", vec.dim());
   TAPER_CHECK(self.size(1) == vec.size(0), "size mismatch, got input (", self.size(0), "), mat (",
               self.size(0), "x", self.size(1), "), vec (", vec.size(0), ")");
   return self.mm(vec.unsqueeze(1)).squeeze(1);
 }
 
 Tensor dot(const Tensor& self, const Tensor& other) {
-  TAPER_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(), "D and ",
-              other.dim(), "D tensors");
+  TAPER_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
+              "D and ", other.dim(), "D tensors");
   TAPER_CHECK(self.size(0) == other.size(0), "inconsistent tensor size, expected tensor [",
-              self.size(0), "] and src [", other.size(0), "] to have the same number of elements, but got ",
-              self.size(0), " and ", other.size(0), " elements respectively");
+              self.size(0), "] and src [", other.size(0),
+              "] to have the same number of elements, but got ", self.size(0), " and ",
+              other.size(0), " elements respectively");
   return self.unsqueeze(0).mm(other.unsqueeze(1)).reshape({});
 }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {
-  TAPER_CHECK(self.dim() == 1 && vec2.dim() == 1, "outer: Expected 1-D arguments, but got ", self.dim(),
-              "-D and ", vec2.dim(), "-D");
+  TAPER_CHECK(self.dim() == 1 && vec2.dim() == 1, "outer: Expected 1-D arguments, but got ",
+              self.dim(), "-D and ", vec2.dim(), "-D");
   return self.unsqueeze(1) * vec2;
 }
 Tensor ger(const Tensor& self, const Tensor& vec2) { return self.outer(vec2); }
@@ -177,8 +179,8 @@ Tensor batched_matmul(const Tensor& self, const Tensor& other) {
     return shape;
   };
   const int64_t m = self.size(-2), k = self.size(-1), n = other.size(-1);
-  TAPER_CHECK(other.size(-2) == k, "mat1 and mat2 shapes cannot be multiplied (", m, "x", k, " and ",
-              other.size(-2), "x", n, ")");
+  TAPER_CHECK(other.size(-2) == k, "mat1 and mat2 shapes cannot be multiplied (", m, "x", k,
+              " and ", other.size(-2), "x", n, ")");
   int64_t count = 1;
   for (const int64_t size : batch) count *= size;
   const Tensor left = self.expand(with_batch(m, k)).reshape({count, m, k});
@@ -191,8 +193,8 @@ Tensor batched_matmul(const Tensor& self, const Tensor& other) {
 Tensor matmul(const Tensor& self, const Tensor& other) {
   check_operands("matmul", self, other);
   TAPER_CHECK(self.dim() >= 1 && other.dim() >= 1,
-              "both arguments to matmul need to be at least 1D, but they are ", self.dim(), "D and ",
-              other.dim(), "D");
+              "both arguments to matmul need to be at least 1D, but they are ", self.dim(),
+              "D and ", other.dim(), "D");
   if (self.dim() == 2 && other.dim() == 2) return self.mm(other);
   if (self.dim() == 1 && other.dim() == 1) return self.dot(other);
   if (self.dim() == 2 && other.dim() == 1) return self.mv(other);
@@ -227,12 +229,14 @@ Tensor addmm_impl(const char* name, const Tensor& self, const Tensor& mat1, cons
                   const Scalar& beta, const Scalar& alpha) {
   check_operands(name, mat1, mat2);
   check_same_dtype(name, self, mat1);
-  TAPER_CHECK(mat1.dim() == 2 && mat2.dim() == 2, name, ": mat1 and mat2 must be matrices, but have shapes ",
-              mat1.sizes(), " and ", mat2.sizes());
+  TAPER_CHECK(mat1.dim() == 2 && mat2.dim() == 2, name,
+              ": mat1 and mat2 must be matrices, but have shapes ", mat1.sizes(), " and ",
+              mat2.sizes());
   check_shapes(name, mat1, mat2);
   const int64_t shape[] = {mat1.size(0), mat2.size(1)};
-  TAPER_CHECK(is_expandable_to(self.sizes(), shape), "The expanded size of the tensor must match: ", name,
-              ": self of shape ", self.sizes(), " does not broadcast to ", IntArrayRef(shape));
+  TAPER_CHECK(is_expandable_to(self.sizes(), shape),
+              "The expanded size of the tensor must match: ", name, ": self of shape ",
+              self.sizes(), " does not broadcast to ", IntArrayRef(shape));
   const Tensor out = new_result(shape, mat1.scalar_type(), mat1.device());
   const bool row = self.dim() == 1 && self.size(0) == shape[1] && self.is_contiguous() &&
                    beta.equal(1) && alpha.equal(1);
@@ -270,8 +274,8 @@ Tensor& addmm_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scala
 }
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
              const Scalar& alpha) {
-  TAPER_CHECK(mat.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got ", self.dim(),
-              ", ", mat.dim(), ", ", vec.dim(), " (addmv)");
+  TAPER_CHECK(mat.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got ",
+              self.dim(), ", ", mat.dim(), ", ", vec.dim(), " (addmv)");
   const Tensor column = self.dim() == 0 ? self : self.unsqueeze(-1);
   return addmm_impl("addmv", column, mat, vec.unsqueeze(1), beta, alpha).squeeze(1);
 }
@@ -281,8 +285,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   check_operands(kName, batch1, batch2);
   check_same_dtype(kName, self, batch1);
   TAPER_CHECK(batch1.dim() == 3 && batch2.dim() == 3 && batch1.size(0) == batch2.size(0), kName,
-              ": expected two batches of as many matrices, but got shapes ", batch1.sizes(), " and ",
-              batch2.sizes());
+              ": expected two batches of as many matrices, but got shapes ", batch1.sizes(),
+              " and ", batch2.sizes());
   check_shapes(kName, batch1, batch2);
   const int64_t shape[] = {batch1.size(0), batch1.size(1), batch2.size(2)};
   TAPER_CHECK(is_expandable_to(self.sizes(), shape), kName, ": self of shape ", self.sizes(),
@@ -303,7 +307,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   return out;
 }
 
-// input @ weight.t() + bias, for any leading dimensions: input [*, in], weight [out, in], bias [out].
+// input @ weight.t() + bias, for any leading dimensions: input [*, in], weight [out, in], bias
+// [out].
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
   check_defined("linear", input, "input");
   check_defined("linear", weight, "weight");
@@ -314,9 +319,10 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
     return has_bias ? product + *bias : product;
   }
   check_dim("linear", weight, 2, "weight");
-  TAPER_CHECK(input.size(-1) == weight.size(1), "linear: mat1 and mat2 shapes cannot be multiplied (",
-              input.size(-1) == 0 ? 0 : input.numel() / input.size(-1), "x", input.size(-1), " and ",
-              weight.size(1), "x", weight.size(0), ")");
+  TAPER_CHECK(input.size(-1) == weight.size(1),
+              "linear: mat1 and mat2 shapes cannot be multiplied (",
+              input.size(-1) == 0 ? 0 : input.numel() / input.size(-1), "x", input.size(-1),
+              " and ", weight.size(1), "x", weight.size(0), ")");
   const Tensor flat = input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
   const Tensor out = has_bias && bias->dim() == 1
                          ? addmm_impl("linear", *bias, flat, weight.t(), 1, 1)

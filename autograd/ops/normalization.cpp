@@ -16,17 +16,15 @@ const void* data_or_null(const Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr() : nullptr;
 }
 
-Tensor or_undefined(const std::optional<Tensor>& tensor) {
-  return tensor ? *tensor : Tensor();
-}
+Tensor or_undefined(const std::optional<Tensor>& tensor) { return tensor ? *tensor : Tensor(); }
 
 // A parameter as the kernels take it: dense, in the input's dtype.
 Tensor as_parameter(const Tensor& parameter, ScalarType dtype) {
   return parameter.defined() ? cast(parameter.detach(), dtype).contiguous() : Tensor();
 }
 
-// x_hat = (x - mean) * rstd over `dims`; gradient of the normalisation, in public ops (see the kernels for
-// the fused form): rstd * (h - mean(h) - x_hat * mean(h * x_hat)) with h = g * weight.
+// x_hat = (x - mean) * rstd over `dims`; gradient of the normalisation, in public ops (see the
+// kernels for the fused form): rstd * (h - mean(h) - x_hat * mean(h * x_hat)) with h = g * weight.
 Tensor normalized_gradient(const Tensor& h, const Tensor& x_hat, const Tensor& rstd,
                            IntArrayRef dims) {
   return rstd * (h - h.mean(dims, true) - x_hat * (h * x_hat).mean(dims, true));
@@ -53,17 +51,20 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
   check_floating(kName, input);
   const Tensor weight = or_undefined(weight_opt), bias = or_undefined(bias_opt);
   const int64_t depth = static_cast<int64_t>(normalized_shape.size());
-  TAPER_CHECK(depth >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
-              "one element, but got normalized_shape = ", normalized_shape);
-  TAPER_CHECK(input.dim() >= depth && input.sizes().slice(input.dim() - depth).equals(normalized_shape),
-              "Given normalized_shape=", normalized_shape, ", expected input with shape [*, ",
-              without_brackets(normalized_shape), "], but got input of size ", input.sizes());
+  TAPER_CHECK(depth >= 1,
+              "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+              "one element, but got normalized_shape = ",
+              normalized_shape);
+  TAPER_CHECK(
+      input.dim() >= depth && input.sizes().slice(input.dim() - depth).equals(normalized_shape),
+      "Given normalized_shape=", normalized_shape, ", expected input with shape [*, ",
+      without_brackets(normalized_shape), "], but got input of size ", input.sizes());
   for (const Tensor* parameter : {&weight, &bias}) {
     TAPER_CHECK(!parameter->defined() || parameter->sizes().equals(normalized_shape), "Expected ",
                 parameter == &weight ? "weight" : "bias",
                 " to be of same shape as normalized_shape, but got ",
-                parameter->defined() ? parameter->sizes() : IntArrayRef(), " and normalized_shape = ",
-                normalized_shape);
+                parameter->defined() ? parameter->sizes() : IntArrayRef(),
+                " and normalized_shape = ", normalized_shape);
   }
   const ScalarType dtype = input.scalar_type();
   kernels::LayerNormArgs args;
@@ -98,11 +99,12 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
                  return back.wants(i) ? new_result(sizes, args.dtype, x.device()) : Tensor();
                };
                const Tensor dx = fresh(0, x.sizes()), dw = fresh(1, shape), db = fresh(2, shape);
-               const auto pointer = [](const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
-               check(kernels_of(x).layer_norm_backward(pointer(dx), pointer(dw), pointer(db),
-                                                       grad.data_ptr(), x.data_ptr(),
-                                                       mean.data_ptr(), rstd.data_ptr(), plan,
-                                                       stream_of(x)),
+               const auto pointer = [](const Tensor& t) {
+                 return t.defined() ? t.data_ptr() : nullptr;
+               };
+               check(kernels_of(x).layer_norm_backward(
+                         pointer(dx), pointer(dw), pointer(db), grad.data_ptr(), x.data_ptr(),
+                         mean.data_ptr(), rstd.data_ptr(), plan, stream_of(x)),
                      "layer_norm");
                back.grad(0) = dx, back.grad(1) = dw, back.grad(2) = db;
                return;
@@ -114,7 +116,8 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
              const Tensor scale = ((centred * centred).mean(dims, true) + args.eps).rsqrt();
              const Tensor x_hat = centred * scale;
              if (back.wants(0)) {
-               back.grad(0) = normalized_gradient(weight.defined() ? g * weight : g, x_hat, scale, dims);
+               back.grad(0) =
+                   normalized_gradient(weight.defined() ? g * weight : g, x_hat, scale, dims);
              }
              if (back.wants(1)) back.grad(1) = g * x_hat;
              if (back.wants(2)) back.grad(2) = g;
@@ -131,7 +134,8 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
   constexpr const char* kName = "batch_norm";
   check_defined(kName, input, "input");
   check_floating(kName, input);
-  TAPER_CHECK(input.dim() >= 2, "batch_norm: expected an input of at least 2 dimensions, but got shape ",
+  TAPER_CHECK(input.dim() >= 2,
+              "batch_norm: expected an input of at least 2 dimensions, but got shape ",
               input.sizes());
   const Tensor weight = or_undefined(weight_opt), bias = or_undefined(bias_opt);
   const Tensor running_mean = or_undefined(running_mean_opt),
@@ -144,16 +148,19 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
   args.inner = 1;
   for (int64_t d = 2; d < input.dim(); ++d) args.inner *= input.size(d);
   args.eps = eps;
-  for (const auto& [tensor, name] :
-       {std::pair<const Tensor*, const char*>{&weight, "weight"}, {&bias, "bias"},
-        {&running_mean, "running_mean"}, {&running_var, "running_var"}}) {
+  for (const auto& [tensor, name] : {std::pair<const Tensor*, const char*>{&weight, "weight"},
+                                     {&bias, "bias"},
+                                     {&running_mean, "running_mean"},
+                                     {&running_var, "running_var"}}) {
     TAPER_CHECK(!tensor->defined() || tensor->numel() == args.channels, name, " should contain ",
-                args.channels, " elements not ", tensor->defined() ? tensor->numel() : 0, " (batch_norm)");
+                args.channels, " elements not ", tensor->defined() ? tensor->numel() : 0,
+                " (batch_norm)");
   }
   TAPER_CHECK(training || (running_mean.defined() && running_var.defined()),
               "batch_norm: running_mean and running_var must be defined in evaluation mode");
   if (training) {
-    TAPER_CHECK_VALUE(args.batch * args.inner > 1, "Expected more than 1 value per channel when training, got input size ",
+    TAPER_CHECK_VALUE(args.batch * args.inner > 1,
+                      "Expected more than 1 value per channel when training, got input size ",
                       input.sizes());
   }
   // The kernel keeps running statistics in its own type; others go through a copy.
@@ -175,7 +182,8 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
         kName);
   if (training) {
     const NoGradGuard quiet;
-    for (const auto& [own, kernel] : {std::pair{running_mean, kernel_mean}, {running_var, kernel_var}}) {
+    for (const auto& [own, kernel] :
+         {std::pair{running_mean, kernel_mean}, {running_var, kernel_var}}) {
       if (!own.defined()) continue;
       if (own.data_ptr() == kernel.data_ptr()) {
         ++own.impl().version();
@@ -200,7 +208,9 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
                };
                const Tensor dx = fresh(0, x.sizes()), dw = fresh(1, args.channels),
                             db = fresh(2, args.channels);
-               const auto pointer = [](const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
+               const auto pointer = [](const Tensor& t) {
+                 return t.defined() ? t.data_ptr() : nullptr;
+               };
                check(kernels_of(x).batch_norm_backward(
                          pointer(dx), pointer(dw), pointer(db), grad.data_ptr(), x.data_ptr(),
                          mean.data_ptr(), rstd.data_ptr(), training, plan, stream_of(x)),
@@ -236,11 +246,13 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
 Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight_opt,
                   const std::optional<Tensor>& bias_opt, double eps, bool) {
   check_defined("group_norm", input, "input");
-  TAPER_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
+  TAPER_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
+              input.dim());
   const int64_t channels = input.size(1);
-  TAPER_CHECK(num_groups > 0 && channels % num_groups == 0,
-              "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
-              input.sizes(), " and num_groups=", num_groups);
+  TAPER_CHECK(
+      num_groups > 0 && channels % num_groups == 0,
+      "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
+      input.sizes(), " and num_groups=", num_groups);
   const Tensor weight = or_undefined(weight_opt), bias = or_undefined(bias_opt);
   for (const Tensor* parameter : {&weight, &bias}) {
     TAPER_CHECK(!parameter->defined() || parameter->numel() == channels, "Expected ",
@@ -273,10 +285,12 @@ Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight,
                      const std::optional<Tensor>& running_var, bool use_input_stats,
                      double momentum, double eps, bool) {
   check_defined("instance_norm", input, "input");
-  TAPER_CHECK(input.dim() >= 3, "instance_norm: expected an input of at least 3 dimensions, but got shape ",
+  TAPER_CHECK(input.dim() >= 3,
+              "instance_norm: expected an input of at least 3 dimensions, but got shape ",
               input.sizes());
   const int64_t batch = input.size(0), channels = input.size(1);
-  TAPER_CHECK(use_input_stats || (running_mean && running_mean->defined() && running_var && running_var->defined()),
+  TAPER_CHECK(use_input_stats || (running_mean && running_mean->defined() && running_var &&
+                                  running_var->defined()),
               "Expected running_mean and running_var to be defined when use_input_stats is false");
   const auto repeated = [&](const std::optional<Tensor>& t) {
     return t && t->defined() ? t->repeat({batch}) : Tensor();
@@ -285,10 +299,9 @@ Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight,
   merged[0] = 1;
   merged[1] = batch * channels;
   const Tensor mean = repeated(running_mean), var = repeated(running_var);
-  const Tensor out =
-      taper::batch_norm(input.contiguous().view(merged), repeated(weight), repeated(bias), mean, var,
-                        use_input_stats, momentum, eps)
-          .view(input.sizes());
+  const Tensor out = taper::batch_norm(input.contiguous().view(merged), repeated(weight),
+                                       repeated(bias), mean, var, use_input_stats, momentum, eps)
+                         .view(input.sizes());
   if (use_input_stats && mean.defined()) {
     const NoGradGuard quiet;
     Tensor(*running_mean).copy_(mean.view({batch, channels}).mean(0));

@@ -38,9 +38,15 @@ Tensor wrapped_number(const Scalar& value, Device device) {
   impl.is_wrapped_number = true;
   if (device.is_cpu()) {
     switch (value.type()) {
-      case kBool: *static_cast<bool*>(impl.data()) = value.toBool(); break;
-      case kLong: *static_cast<int64_t*>(impl.data()) = value.toLong(); break;
-      default: *static_cast<double*>(impl.data()) = value.toDouble(); break;
+      case kBool:
+        *static_cast<bool*>(impl.data()) = value.toBool();
+        break;
+      case kLong:
+        *static_cast<int64_t*>(impl.data()) = value.toLong();
+        break;
+      default:
+        *static_cast<double*>(impl.data()) = value.toDouble();
+        break;
     }
   } else {
     fill_values(out, value_of(value));
@@ -56,29 +62,33 @@ Tensor before_write(const Into& into, bool is_saved, const Tensor& operand) {
 void begin_inplace(const char* op, const Tensor& self) {
   TensorImpl& impl = self.impl();
   if (autograd::grad_enabled()) {
-    TAPER_CHECK(!impl.requires_grad, op,
-                ": a leaf Variable that requires grad is being used in an in-place operation. Use a "
-                "NoGradGuard, or an out-of-place op.");
+    TAPER_CHECK(
+        !impl.requires_grad, op,
+        ": a leaf Variable that requires grad is being used in an in-place operation. Use a "
+        "NoGradGuard, or an out-of-place op.");
     if (impl.base) {
       TAPER_CHECK(!impl.base->requires_grad, op,
                   ": a view of a leaf Variable that requires grad is being used in an in-place "
                   "operation. Use a NoGradGuard, or an out-of-place op.");
-      TAPER_CHECK(!(impl.view_in_no_grad && impl.base->grad_fn), op,
-                  ": A view was created in no_grad mode and is being modified inplace with grad mode "
-                  "enabled. Either move the view or the change into the other mode.");
+      TAPER_CHECK(
+          !(impl.view_in_no_grad && impl.base->grad_fn), op,
+          ": A view was created in no_grad mode and is being modified inplace with grad mode "
+          "enabled. Either move the view or the change into the other mode.");
     }
-    TAPER_CHECK(!impl.is_inference || detail::thread_state.mode & detail::kModeInference, op,
-                ": Inplace update to inference tensor outside InferenceMode is not allowed. You can "
-                "make a clone to get a normal tensor before doing inplace update.");
+    TAPER_CHECK(
+        !impl.is_inference || detail::thread_state.mode & detail::kModeInference, op,
+        ": Inplace update to inference tensor outside InferenceMode is not allowed. You can "
+        "make a clone to get a normal tensor before doing inplace update.");
   }
   check_no_internal_overlap(impl);
   ++impl.version();
 }
 
 void check_no_grad_out(const char* op, bool is_recording) {
-  TAPER_CHECK(!is_recording, op,
-              "(): functions with out=... arguments don't support automatic differentiation, but one "
-              "of the arguments requires grad.");
+  TAPER_CHECK(
+      !is_recording, op,
+      "(): functions with out=... arguments don't support automatic differentiation, but one "
+      "of the arguments requires grad.");
 }
 
 void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype, Device device) {
@@ -86,8 +96,8 @@ void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype,
     out = new_result(sizes, dtype, device);
     return;
   }
-  TAPER_CHECK(out.device() == device, op, ": Expected out tensor to be on ", device, ", but it is on ",
-              out.device());
+  TAPER_CHECK(out.device() == device, op, ": Expected out tensor to be on ", device,
+              ", but it is on ", out.device());
   TAPER_CHECK(can_cast(dtype, out.scalar_type()), op, ": result type ", dtype,
               " can't be cast to the desired output type ", out.scalar_type());
   if (!out.sizes().equals(sizes)) {
@@ -163,8 +173,8 @@ ScalarType to_floating(ScalarType dtype) {
 std::pair<double, double> finite_range(ScalarType dtype) {
   const double highest = dtype == kHalf       ? 65504.0
                          : dtype == kBFloat16 ? 0x1.FEp127
-                         : dtype == kFloat    ? static_cast<double>(std::numeric_limits<float>::max())
-                                              : std::numeric_limits<double>::max();
+                         : dtype == kFloat ? static_cast<double>(std::numeric_limits<float>::max())
+                                           : std::numeric_limits<double>::max();
   return {-highest, highest};
 }
 

@@ -7,8 +7,8 @@
 #include "taper/kernels/backend.h"
 #include "taper/kernels/kernels.h"
 
-// What every op is written with: making results, checks, one call into the contract. An op reads, from top to
-// bottom: check, allocate, call the kernel, record the backward.
+// What every op is written with: making results, checks, one call into the contract. An op reads,
+// from top to bottom: check, allocate, call the kernel, record the backward.
 
 namespace taper::ops {
 
@@ -38,7 +38,8 @@ inline Tensor new_result_like(const Tensor& self) {
   return new_result(self.sizes(), self.scalar_type(), self.device());
 }
 
-/// Where an op puts its result: a new tensor, `self` (in place), or a tensor that the caller gave (out=).
+/// Where an op puts its result: a new tensor, `self` (in place), or a tensor that the caller gave
+/// (out=).
 class Into {
  public:
   Into() = default;
@@ -57,8 +58,9 @@ class Into {
   bool inplace_ = false;
 };
 
-/// Calls run(result) with a tensor of the given shape and dtype, and brings the result to where it belongs: a
-/// target of another dtype gets a cast copy. In-place targets are checked and their version is raised.
+/// Calls run(result) with a tensor of the given shape and dtype, and brings the result to where it
+/// belongs: a target of another dtype gets a cast copy. In-place targets are checked and their
+/// version is raised.
 template <class Run>
 Tensor compute(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype, Device device,
                const Run& run);
@@ -74,7 +76,8 @@ void record_into(const Into& into, const Tensor& out, const char* name, autograd
   }
 }
 
-/// An operand as it is to be saved by an op that may be about to overwrite it: a recorded copy if so.
+/// An operand as it is to be saved by an op that may be about to overwrite it: a recorded copy if
+/// so.
 Tensor before_write(const Into& into, bool is_saved, const Tensor& operand);
 
 /// To be called before `self` is written: leaf, view and overlap checks; raises the version.
@@ -84,8 +87,8 @@ void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype,
 /// Throws when one of the inputs requires grad and is being recorded.
 void check_no_grad_out(const char* op, bool is_recording);
 
-/// A view of `self` with other sizes and strides (in elements) and an offset from the storage's start.
-/// Not yet recorded.
+/// A view of `self` with other sizes and strides (in elements) and an offset from the storage's
+/// start. Not yet recorded.
 Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int64_t offset);
 
 /// A number as a zero-dimensional tensor that takes part in promotion as a number.
@@ -116,9 +119,10 @@ struct UnaryParameters {
   Value p[3] = {};
 };
 
-/// out = op(self) elementwise. `dtype` is that in which it computes; self is cast to it where needed.
-Tensor unary(const char* name, UnaryOp op, const Tensor& self, ScalarType dtype, ScalarType out_dtype,
-             const Into& into = {}, const UnaryParameters& parameters = {});
+/// out = op(self) elementwise. `dtype` is that in which it computes; self is cast to it where
+/// needed.
+Tensor unary(const char* name, UnaryOp op, const Tensor& self, ScalarType dtype,
+             ScalarType out_dtype, const Into& into = {}, const UnaryParameters& parameters = {});
 /// out = op(a, b) over the broadcast shape, in `dtype`. One of the operands may be a number, or a
 /// zero-dimensional CPU tensor beside one on another device.
 Tensor binary(const char* name, BinaryOp op, const Tensor& a, const Tensor& b, ScalarType dtype,
@@ -126,11 +130,12 @@ Tensor binary(const char* name, BinaryOp op, const Tensor& a, const Tensor& b, S
               const UnaryParameters& parameters = {});
 Tensor ternary(const char* name, TernaryOp op, const Tensor& a, const Tensor& b, const Tensor& c,
                ScalarType dtype, const Into& into = {}, Value p0 = Value(1));
-/// A gradient that has a kernel of its own: gradient * d(x). `composed` says the same with public ops; it
-/// is used while the backward pass itself is recorded, so that it can be differentiated again.
+/// A gradient that has a kernel of its own: gradient * d(x). `composed` says the same with public
+/// ops; it is used while the backward pass itself is recorded, so that it can be differentiated
+/// again.
 template <class Composed>
-Tensor fused_gradient(BinaryOp op, const Tensor& gradient, const Tensor& x, const Composed& composed,
-                      const UnaryParameters& parameters = {}) {
+Tensor fused_gradient(BinaryOp op, const Tensor& gradient, const Tensor& x,
+                      const Composed& composed, const UnaryParameters& parameters = {}) {
   if (autograd::grad_enabled()) return composed();
   return binary("backward", op, gradient, x, x.scalar_type(), x.scalar_type(), {}, Value(1),
                 parameters);
@@ -143,7 +148,8 @@ Value value_of(const Scalar& value);
 
 /// The promoted dtype of several tensors.
 ScalarType result_type_of(TensorList tensors);
-/// The dtype for an op whose result is not whole: floating as it is, integers become the default dtype.
+/// The dtype for an op whose result is not whole: floating as it is, integers become the default
+/// dtype.
 ScalarType to_floating(ScalarType dtype);
 inline Tensor cast(const Tensor& self, ScalarType dtype) {
   return self.scalar_type() == dtype ? self : self.to(dtype);

@@ -2,8 +2,9 @@
 
 #include "taper/core/ops.h"
 
-// The implementations behind the catalogue: taper::ops::NAME for every function and method of core/ops.def.
-// Inside the library, call the public functions and methods: those pass the gate (dispatch.cpp).
+// The implementations behind the catalogue: taper::ops::NAME for every function and method of
+// core/ops.def. Inside the library, call the public functions and methods: those pass the gate
+// (dispatch.cpp).
 
 namespace taper::ops {
 

@@ -22,8 +22,9 @@ void fill_plan(kernels::ElementwisePlan<N>& plan, const Tensor& out,
   const TensorImpl& impl = out.impl();
   bool contiguous = impl.is_contiguous;
   for (const Tensor* operand : operands) {
-    contiguous = contiguous && (!operand || (operand->impl().is_contiguous &&
-                                             operand->impl().numel == impl.numel));
+    contiguous =
+        contiguous &&
+        (!operand || (operand->impl().is_contiguous && operand->impl().numel == impl.numel));
   }
   if (TAPER_LIKELY(contiguous)) {
     plan.numel = impl.numel;
@@ -79,8 +80,8 @@ Device common_device(const char* name, const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor unary(const char* name, UnaryOp op, const Tensor& self, ScalarType dtype, ScalarType out_dtype,
-             const Into& into, const UnaryParameters& parameters) {
+Tensor unary(const char* name, UnaryOp op, const Tensor& self, ScalarType dtype,
+             ScalarType out_dtype, const Into& into, const UnaryParameters& parameters) {
   Tensor copy;
   const Tensor& in = cast_if_needed(self, dtype, copy);
   check_overlap(into, in);
@@ -132,8 +133,7 @@ Tensor binary(const char* name, BinaryOp op, const Tensor& a, const Tensor& b, S
     if (args.scalar_mask) args.scalar = number_in(a_is_number ? a : b);
     args.alpha = alpha;
     for (int i = 0; i < 3; ++i) args.p[i] = parameters.p[i];
-    fill_plan<2>(args.plan, out,
-                 {a_is_number ? nullptr : &left, b_is_number ? nullptr : &right});
+    fill_plan<2>(args.plan, out, {a_is_number ? nullptr : &left, b_is_number ? nullptr : &right});
     check(kernels_of(out).binary(args, stream_of(out)), name);
   });
 }

@@ -31,9 +31,10 @@ Planes planes_of(const char* op, const Tensor& self) {
   out.plan.in_h = self.size(-2);
   out.plan.in_w = self.size(-1);
   out.plan.planes = self.dim() == 3 ? self.size(0) : self.size(0) * self.size(1);
-  TAPER_CHECK(self.size(-1) > 0 && self.size(-2) > 0 && self.size(-3) > 0, op,
-              ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: ",
-              self.sizes());
+  TAPER_CHECK(
+      self.size(-1) > 0 && self.size(-2) > 0 && self.size(-3) > 0, op,
+      ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: ",
+      self.sizes());
   return out;
 }
 
@@ -57,7 +58,8 @@ Planes windows(const char* op, const Tensor& self, IntArrayRef kernel_size, IntA
   const Window k = pair(op, kernel_size, "kernel_size");
   const Window s = stride.empty() ? k : pair(op, stride, "stride");
   const Window p = pair(op, padding, "padding"), d = pair(op, dilation, "dilation");
-  TAPER_CHECK(k.h > 0 && k.w > 0, op, ": kernel size should be greater than zero, but got ", kernel_size);
+  TAPER_CHECK(k.h > 0 && k.w > 0, op, ": kernel size should be greater than zero, but got ",
+              kernel_size);
   TAPER_CHECK(s.h > 0 && s.w > 0, op, ": stride should not be zero, but got ", stride);
   TAPER_CHECK(d.h > 0 && d.w > 0, op, ": dilation should be greater than zero, but got ", dilation);
   TAPER_CHECK(p.h >= 0 && p.w >= 0, op, ": pad must be non-negative, but got pad: ", padding);
@@ -70,15 +72,17 @@ Planes windows(const char* op, const Tensor& self, IntArrayRef kernel_size, IntA
   plan.dilation_h = d.h, plan.dilation_w = d.w;
   plan.out_h = kernels::window_output_size(plan.in_h, k.h, s.h, p.h, d.h, ceil_mode);
   plan.out_w = kernels::window_output_size(plan.in_w, k.w, s.w, p.w, d.w, ceil_mode);
-  TAPER_CHECK(plan.out_h >= 1 && plan.out_w >= 1, op, ": Given input size: (", plan.in_h, "x", plan.in_w,
-              "). Calculated output size: (", plan.out_h, "x", plan.out_w, "). Output size is too small");
+  TAPER_CHECK(plan.out_h >= 1 && plan.out_w >= 1, op, ": Given input size: (", plan.in_h, "x",
+              plan.in_w, "). Calculated output size: (", plan.out_h, "x", plan.out_w,
+              "). Output size is too small");
   return out;
 }
 
 // 1d pooling is 2d pooling of height 1.
 template <class Pool>
 Tensor as_2d(const Tensor& self, const char* op, const Pool& pool) {
-  TAPER_CHECK(self.dim() == 2 || self.dim() == 3, op, ": Expected 2D or 3D input, but got ", self.sizes());
+  TAPER_CHECK(self.dim() == 2 || self.dim() == 3, op, ": Expected 2D or 3D input, but got ",
+              self.sizes());
   return pool(self.unsqueeze(-2)).squeeze(-2);
 }
 std::vector<int64_t> lifted(int64_t first, IntArrayRef values) {
@@ -92,7 +96,8 @@ Tensor max_pool_gradient(const Tensor& g, const Tensor& flat_index, const Dims& 
   return flat.scatter_add(-1, flat_index.flatten(-2), g.flatten(-2)).view(shape);
 }
 
-// The window index is a byte per output; a flat index only where the caller wants it or windows are large.
+// The window index is a byte per output; a flat index only where the caller wants it or windows are
+// large.
 struct MaxPool {
   Tensor out, window_index, flat_index;
 };
@@ -149,7 +154,8 @@ void record_max_pool(const MaxPool& pool, const Tensor& self, const PoolPlan& pl
 
 Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  const Planes planes = windows("max_pool2d", self, kernel_size, stride, padding, dilation, ceil_mode);
+  const Planes planes =
+      windows("max_pool2d", self, kernel_size, stride, padding, dilation, ceil_mode);
   const bool tracked = recording(self);
   const bool large = planes.plan.kernel_h * planes.plan.kernel_w > 256;
   const MaxPool pool = run_max_pool(self, planes, tracked && large, tracked);
@@ -235,9 +241,11 @@ Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
   const Window size = pair("adaptive_avg_pool2d", output_size, "output_size");
   plan.out_h = size.h == -1 ? plan.in_h : size.h;
   plan.out_w = size.w == -1 ? plan.in_w : size.w;
-  TAPER_CHECK(plan.out_h >= 0 && plan.out_w >= 0,
-              "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0, but "
-              "received ", output_size);
+  TAPER_CHECK(
+      plan.out_h >= 0 && plan.out_w >= 0,
+      "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0, but "
+      "received ",
+      output_size);
   return average(self, plan, Average::kAdaptive);
 }
 
@@ -264,8 +272,8 @@ Tensor resize_backward(const Tensor& g, const Dims& shape, const Resize& resize)
 Tensor resized(const Tensor& self, const Resize& resize) {
   const Tensor input = self.detach().contiguous();
   const Tensor out = new_result(output_shape(self, resize.plan), resize.plan.dtype, self.device());
-  check(kernels_of(out).resize_forward(resize.mode, out.data_ptr(), input.data_ptr(), resize.scale_h,
-                                       resize.scale_w, resize.plan, stream_of(out)),
+  check(kernels_of(out).resize_forward(resize.mode, out.data_ptr(), input.data_ptr(),
+                                       resize.scale_h, resize.scale_w, resize.plan, stream_of(out)),
         "upsample");
   if (recording(self)) {
     record(out, "UpsampleBackward", inputs(self), saving_nothing(),
@@ -279,9 +287,10 @@ Tensor resized(const Tensor& self, const Resize& resize) {
 Tensor resize_backward(const Tensor& g, const Dims& shape, const Resize& resize) {
   const Tensor grad = g.detach().contiguous();
   const Tensor out = new_result(shape, resize.plan.dtype, g.device());
-  check(kernels_of(out).resize_backward(resize.mode, out.data_ptr(), grad.data_ptr(), resize.scale_h,
-                                        resize.scale_w, resize.plan, stream_of(out)),
-        "upsample");
+  check(
+      kernels_of(out).resize_backward(resize.mode, out.data_ptr(), grad.data_ptr(), resize.scale_h,
+                                      resize.scale_w, resize.plan, stream_of(out)),
+      "upsample");
   if (recording(g)) {
     record(out, "UpsampleBackwardBackward", inputs(g), saving_nothing(),
            [resize](Backward& b) { b.grad(0) = resized(b.grad_output(), resize); });
@@ -291,15 +300,17 @@ Tensor resize_backward(const Tensor& g, const Dims& shape, const Resize& resize)
 
 // A scale that the user gave wins over the ratio of sizes, as in PyTorch.
 double source_step(int64_t in, int64_t out, std::optional<double> scale, bool align_corners) {
-  if (align_corners) return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0.0;
+  if (align_corners)
+    return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0.0;
   return scale && *scale > 0 ? 1.0 / *scale : static_cast<double>(in) / static_cast<double>(out);
 }
 
 Tensor upsample(const char* op, ResizeMode mode, const Tensor& self, IntArrayRef output_size,
                 std::optional<double> scale_h, std::optional<double> scale_w) {
-  TAPER_CHECK(self.dim() == 4, op, ": It is expected input_size equals to 4, but got size ", self.dim());
-  TAPER_CHECK(output_size.size() == 2, op, ": It is expected output_size equals to 2, but got size ",
-              output_size.size());
+  TAPER_CHECK(self.dim() == 4, op, ": It is expected input_size equals to 4, but got size ",
+              self.dim());
+  TAPER_CHECK(output_size.size() == 2, op,
+              ": It is expected output_size equals to 2, but got size ", output_size.size());
   Resize resize{mode, 0, 0, planes_of(op, self).plan};
   resize.plan.out_h = output_size[0];
   resize.plan.out_w = output_size[1];
@@ -315,7 +326,8 @@ Tensor upsample(const char* op, ResizeMode mode, const Tensor& self, IntArrayRef
 
 Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size,
                           std::optional<double> scales_h, std::optional<double> scales_w) {
-  return upsample("upsample_nearest2d", ResizeMode::kNearest, self, output_size, scales_h, scales_w);
+  return upsample("upsample_nearest2d", ResizeMode::kNearest, self, output_size, scales_h,
+                  scales_w);
 }
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size,
                           std::optional<double> scales) {

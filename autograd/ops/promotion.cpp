@@ -1,5 +1,5 @@
-// Type promotion: tensors with dimensions count first, then zero-dimensional ones, then numbers; a lower rank
-// changes the result only where it is of a higher kind (bool < integer < floating).
+// Type promotion: tensors with dimensions count first, then zero-dimensional ones, then numbers; a
+// lower rank changes the result only where it is of a higher kind (bool < integer < floating).
 
 #include "taper/autograd/ops/op.h"
 
@@ -9,9 +9,7 @@ namespace {
 
 enum Rank { kDimensioned, kZeroDim, kNumber, kRanks };
 
-int kind_of(ScalarType dtype) {
-  return dtype == kBool ? 0 : is_floating_point(dtype) ? 2 : 1;
-}
+int kind_of(ScalarType dtype) { return dtype == kBool ? 0 : is_floating_point(dtype) ? 2 : 1; }
 
 class Promotion {
  public:
@@ -65,8 +63,6 @@ ScalarType ops::result_type_of(TensorList tensors) {
   return promotion.result();
 }
 
-bool can_cast(ScalarType from, ScalarType to) {
-  return kind_of(from) <= kind_of(to);
-}
+bool can_cast(ScalarType from, ScalarType to) { return kind_of(from) <= kind_of(to); }
 
 }  // namespace taper

@@ -67,18 +67,16 @@ uint32_t all_dims(const Tensor& self) { return (1u << self.dim()) - 1; }
 
 // Integers and bool are summed in int64; a dtype that is asked for is cast to before.
 ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
-  return dtype          ? *dtype
-         : is_integral(self.scalar_type(), true) ? kLong
-                                                 : self.scalar_type();
+  return dtype ? *dtype : is_integral(self.scalar_type(), true) ? kLong : self.scalar_type();
 }
 
 Tensor sum_over(const char* name, ReduceOp op, const Tensor& self, uint32_t mask, bool keepdim,
                 std::optional<ScalarType> dtype) {
   const ScalarType out_dtype = sum_dtype(self, dtype);
-  const Tensor in = is_integral(out_dtype, true) && out_dtype == kLong &&
-                            is_integral(self.scalar_type(), true)
-                        ? self
-                        : cast(self, out_dtype);
+  const Tensor in =
+      is_integral(out_dtype, true) && out_dtype == kLong && is_integral(self.scalar_type(), true)
+          ? self
+          : cast(self, out_dtype);
   const ScalarType kernel_dtype = is_integral(in.scalar_type(), true) ? kLong : out_dtype;
   return cast(reduce(name, op, in, mask, keepdim, kernel_dtype), out_dtype);
 }
@@ -101,8 +99,10 @@ Tensor sum_impl(const Tensor& self, uint32_t mask, bool keepdim, std::optional<S
 Tensor mean_impl(const Tensor& self, uint32_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   check_defined("mean", self, "self");
   const ScalarType own = dtype.value_or(self.scalar_type());
-  TAPER_CHECK_TYPE(is_floating_point(own), "mean(): could not infer output dtype. Input dtype must be a "
-                   "floating point dtype. Got: ", own);
+  TAPER_CHECK_TYPE(is_floating_point(own),
+                   "mean(): could not infer output dtype. Input dtype must be a "
+                   "floating point dtype. Got: ",
+                   own);
   const Tensor in = cast(self, own);
   const Tensor out = reduce("mean", ReduceOp::kMean, in, mask, keepdim, own);
   if (recording(in)) {
@@ -122,9 +122,11 @@ Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& out) {
   const Tensor flat = x.reshape({-1});
   const int64_t n = flat.numel();
   const Tensor one = ones({1}, x.options());
-  const Tensor before = taper::cat({one, flat.narrow(0, 0, std::max<int64_t>(n - 1, 0))}).cumprod(0);
-  const Tensor after =
-      taper::cat({one, flat.flip({0}).narrow(0, 0, std::max<int64_t>(n - 1, 0))}).cumprod(0).flip({0});
+  const Tensor before =
+      taper::cat({one, flat.narrow(0, 0, std::max<int64_t>(n - 1, 0))}).cumprod(0);
+  const Tensor after = taper::cat({one, flat.flip({0}).narrow(0, 0, std::max<int64_t>(n - 1, 0))})
+                           .cumprod(0)
+                           .flip({0});
   return (g * (before * after).narrow(0, 0, n)).reshape(x.sizes());
 }
 
@@ -161,14 +163,12 @@ Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 }
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
-  const Tensor in = is_integral(self.scalar_type(), true) && !dtype ? self
-                                                                    : cast(self, sum_dtype(self, dtype));
-  const Tensor out =
-      sum_over("prod", ReduceOp::kProd, in.detach(), all_dims(in), false, dtype);
+  const Tensor in =
+      is_integral(self.scalar_type(), true) && !dtype ? self : cast(self, sum_dtype(self, dtype));
+  const Tensor out = sum_over("prod", ReduceOp::kProd, in.detach(), all_dims(in), false, dtype);
   if (recording(in)) {
-    record(out, "ProdBackward", inputs(in), saving(in, out), [](Backward& b) {
-      b.grad(0) = prod_gradient(b.grad_output(), b.saved(0), b.saved(1));
-    });
+    record(out, "ProdBackward", inputs(in), saving(in, out),
+           [](Backward& b) { b.grad(0) = prod_gradient(b.grad_output(), b.saved(0), b.saved(1)); });
   }
   return out;
 }
@@ -176,15 +176,14 @@ Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
   dim = wrap_dim(dim, self.dim());
   if (self.dim() == 0) return self.prod(dtype);
-  const Tensor in = is_integral(self.scalar_type(), true) && !dtype ? self
-                                                                    : cast(self, sum_dtype(self, dtype));
-  const Tensor out =
-      sum_over("prod", ReduceOp::kProd, in.detach(), 1u << dim, keepdim, dtype);
+  const Tensor in =
+      is_integral(self.scalar_type(), true) && !dtype ? self : cast(self, sum_dtype(self, dtype));
+  const Tensor out = sum_over("prod", ReduceOp::kProd, in.detach(), 1u << dim, keepdim, dtype);
   if (recording(in) && in.size(dim) > 0) {
     record(out, "ProdBackward", inputs(in), saving(in, out), [dim, keepdim](Backward& b) {
       const Tensor x = b.saved(0), y = b.saved(1), &g = b.grad_output();
-      b.grad(0) = prod_gradient_dim(keepdim ? g : g.unsqueeze(dim), x,
-                                    keepdim ? y : y.unsqueeze(dim), dim);
+      b.grad(0) =
+          prod_gradient_dim(keepdim ? g : g.unsqueeze(dim), x, keepdim ? y : y.unsqueeze(dim), dim);
     });
   }
   return out;
@@ -214,15 +213,11 @@ Tensor truth(const char* name, ReduceOp op, const Tensor& self, uint32_t mask, b
 
 }  // namespace
 
-Tensor any(const Tensor& self) {
-  return truth("any", ReduceOp::kAny, self, all_dims(self), false);
-}
+Tensor any(const Tensor& self) { return truth("any", ReduceOp::kAny, self, all_dims(self), false); }
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
   return truth("any", ReduceOp::kAny, self, dim_set(dim, self.dim(), "any"), keepdim);
 }
-Tensor all(const Tensor& self) {
-  return truth("all", ReduceOp::kAll, self, all_dims(self), false);
-}
+Tensor all(const Tensor& self) { return truth("all", ReduceOp::kAll, self, all_dims(self), false); }
 Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
   return truth("all", ReduceOp::kAll, self, dim_set(dim, self.dim(), "all"), keepdim);
 }
@@ -237,41 +232,40 @@ namespace {
 
 Tensor norm_impl(const Tensor& self, double p, uint32_t mask, bool keepdim) {
   check_floating("norm", self);
-  const ReduceOp op = p == 1                     ? ReduceOp::kNormL1
-                      : p == 2                   ? ReduceOp::kNormL2
-                      : p == 0                   ? ReduceOp::kCountNonzero
-                      : std::isinf(p) && p > 0   ? ReduceOp::kNormInf
-                      : std::isinf(p)            ? ReduceOp::kNormNegInf
-                                                 : ReduceOp::kNormP;
+  const ReduceOp op = p == 1                   ? ReduceOp::kNormL1
+                      : p == 2                 ? ReduceOp::kNormL2
+                      : p == 0                 ? ReduceOp::kCountNonzero
+                      : std::isinf(p) && p > 0 ? ReduceOp::kNormInf
+                      : std::isinf(p)          ? ReduceOp::kNormNegInf
+                                               : ReduceOp::kNormP;
   if (p == 0) {
     return reduce("norm", op, self, mask, keepdim, kLong).to(self.scalar_type());
   }
   const Tensor out = reduce("norm", op, self, mask, keepdim, self.scalar_type(), Value(p));
   if (recording(self)) {
-    record(out, "NormBackward", inputs(self), saving(self, out),
-           [p, mask, keepdim](Backward& b) {
-             const Tensor x = b.saved(0);
-             const Tensor y = restore_dims(b.saved(1), x.sizes(), mask, keepdim);
-             const Tensor g = restore_dims(b.grad_output(), x.sizes(), mask, keepdim);
-             Tensor slope;
-             if (p == 1) {
-               slope = x.sign() * g;
-             } else if (p == 2) {
-               slope = x * (g / y);
-             } else if (std::isinf(p)) {
-               const Tensor hit = x.abs().eq(y);
-               uint32_t dims_mask = mask;
-               std::vector<int64_t> dims;
-               for (int64_t d = 0; d < x.dim(); ++d) {
-                 if (dims_mask >> d & 1) dims.push_back(d);
-               }
-               slope = x.sign() * hit * (g / hit.sum(dims, true));
-             } else {
-               slope = x * x.abs().pow(p - 2) * (g / y.pow(p - 1));
-             }
-             // At a norm of 0 the gradient is 0, as in PyTorch.
-             b.grad(0) = slope.masked_fill(y.eq(0), 0);
-           });
+    record(out, "NormBackward", inputs(self), saving(self, out), [p, mask, keepdim](Backward& b) {
+      const Tensor x = b.saved(0);
+      const Tensor y = restore_dims(b.saved(1), x.sizes(), mask, keepdim);
+      const Tensor g = restore_dims(b.grad_output(), x.sizes(), mask, keepdim);
+      Tensor slope;
+      if (p == 1) {
+        slope = x.sign() * g;
+      } else if (p == 2) {
+        slope = x * (g / y);
+      } else if (std::isinf(p)) {
+        const Tensor hit = x.abs().eq(y);
+        uint32_t dims_mask = mask;
+        std::vector<int64_t> dims;
+        for (int64_t d = 0; d < x.dim(); ++d) {
+          if (dims_mask >> d & 1) dims.push_back(d);
+        }
+        slope = x.sign() * hit * (g / hit.sum(dims, true));
+      } else {
+        slope = x * x.abs().pow(p - 2) * (g / y.pow(p - 1));
+      }
+      // At a norm of 0 the gradient is 0, as in PyTorch.
+      b.grad(0) = slope.masked_fill(y.eq(0), 0);
+    });
   }
   return out;
 }
@@ -298,13 +292,12 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
     return sum + (keepdim ? shift : shift.reshape(sum.sizes()));
   }();
   if (recording(in)) {
-    record(out, "LogsumexpBackward", inputs(in), saving(in, out),
-           [mask, keepdim](Backward& b) {
-             const Tensor x = b.saved(0);
-             const Tensor y = restore_dims(b.saved(1), x.sizes(), mask, keepdim);
-             const Tensor g = restore_dims(b.grad_output(), x.sizes(), mask, keepdim);
-             b.grad(0) = g * (x - y).exp();
-           });
+    record(out, "LogsumexpBackward", inputs(in), saving(in, out), [mask, keepdim](Backward& b) {
+      const Tensor x = b.saved(0);
+      const Tensor y = restore_dims(b.saved(1), x.sizes(), mask, keepdim);
+      const Tensor g = restore_dims(b.grad_output(), x.sizes(), mask, keepdim);
+      b.grad(0) = g * (x - y).exp();
+    });
   }
   return out;
 }

@@ -19,14 +19,15 @@ Tensor softmax_impl(const char* name, const Tensor& self, int64_t dim, bool log,
                               static_cast<int>(axis)),
       log};
   const Tensor out = new_result_like(dense);
-  check(kernels_of(out).softmax_forward(out.data_ptr(), dense.data_ptr(), args, stream_of(out)), name);
+  check(kernels_of(out).softmax_forward(out.data_ptr(), dense.data_ptr(), args, stream_of(out)),
+        name);
   if (recording(input)) {
     record(out, log ? "LogSoftmaxBackward" : "SoftmaxBackward", inputs(input), saving(out),
            [args, axis](Backward& b) {
              const Tensor &g = b.grad_output(), y = b.saved(0);
              if (autograd::grad_enabled()) {
-               b.grad(0) = args.log ? g - y.exp() * g.sum(axis, true)
-                                    : y * (g - (g * y).sum(axis, true));
+               b.grad(0) =
+                   args.log ? g - y.exp() * g.sum(axis, true) : y * (g - (g * y).sum(axis, true));
                return;
              }
              const Tensor grad = g.contiguous(), result = new_result_like(y);

@@ -9,8 +9,9 @@
 namespace taper {
 
 void Tensor::fail_undefined() {
-  detail::fail<Error>("an undefined tensor was used. It was default-constructed, moved from, or is a "
-                      "gradient that was never computed; check defined() first.");
+  detail::fail<Error>(
+      "an undefined tensor was used. It was default-constructed, moved from, or is a "
+      "gradient that was never computed; check defined() first.");
 }
 
 void Tensor::fail_data_access(ScalarType wanted) const {
@@ -19,8 +20,8 @@ void Tensor::fail_data_access(ScalarType wanted) const {
 
 void Tensor::check_accessor(ScalarType wanted, size_t rank) const {
   check_data_access(wanted);
-  TAPER_CHECK(dim() == static_cast<int64_t>(rank),
-              "TensorAccessor expected ", rank, " dims but tensor has ", dim());
+  TAPER_CHECK(dim() == static_cast<int64_t>(rank), "TensorAccessor expected ", rank,
+              " dims but tensor has ", dim());
   TAPER_CHECK(is_cpu(), "accessor: expected a tensor on the CPU, but this one is on ", device(),
               ". Call cpu() first.");
 }
@@ -51,7 +52,8 @@ Scalar Tensor::item() const {
     return read<type>(data);
     TAPER_FORALL_DTYPES(TAPER_READ)
 #undef TAPER_READ
-    case ScalarType::Undefined: break;
+    case ScalarType::Undefined:
+      break;
   }
   fail_undefined();
 }

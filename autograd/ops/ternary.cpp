@@ -43,14 +43,15 @@ Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
 namespace {
 
 void check_mask(const char* op, const Tensor& mask) {
-  TAPER_CHECK_TYPE(mask.scalar_type() == kBool, op, ": only supports boolean masks, but got mask with dtype ",
-                   mask.scalar_type());
+  TAPER_CHECK_TYPE(mask.scalar_type() == kBool, op,
+                   ": only supports boolean masks, but got mask with dtype ", mask.scalar_type());
 }
 
 Tensor masked_fill_into(const Tensor& self, const Tensor& mask, const Tensor& value,
                         const Into& into) {
   check_mask("masked_fill", mask);
-  TAPER_CHECK(value.dim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ",
+  TAPER_CHECK(value.dim() == 0,
+              "masked_fill only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
   const ScalarType dtype = self.scalar_type();
   TAPER_CHECK(can_cast(value.scalar_type(), dtype) || value.impl().is_wrapped_number,
@@ -86,8 +87,9 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Tensor& value) {
   return self;
 }
 
-// ---- clamp: NaN stays, the upper bound wins. The gradient passes strictly between numbers; where a bound is a
-// tensor and is met, the two share it. (So PyTorch 2.15; older ones let it pass at the bounds as well.)
+// ---- clamp: NaN stays, the upper bound wins. The gradient passes strictly between numbers; where
+// a bound is a tensor and is met, the two share it. (So PyTorch 2.15; older ones let it pass at the
+// bounds as well.)
 
 namespace {
 
@@ -141,7 +143,8 @@ Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::option
   clamp_into("clamp_", self, min, max, Into::inplace(self));
   return self;
 }
-Tensor clip(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+Tensor clip(const Tensor& self, const std::optional<Scalar>& min,
+            const std::optional<Scalar>& max) {
   return clamp_into("clip", self, min, max, {});
 }
 Tensor clamp_min(const Tensor& self, const Scalar& min) {
@@ -168,28 +171,29 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
   const ScalarType dtype = result_type_of(std::vector<Tensor>{self, *min, *max});
   const Tensor out = ternary("clamp", TernaryOp::kClampTensor, self, *min, *max, dtype);
   if (recording(self, *min, *max)) {
-    record(out, "ClampBackward", inputs(self, *min, *max), saving(self, *min, *max),
-           [](Backward& b) {
-             const Tensor& g = b.grad_output();
-             const Tensor x = b.saved(0), low = b.saved(1), high = b.saved(2);
-             const Tensor zero = zeros({}, g.options());
-             const Tensor proper = low.le(high), half = taper::where(low.lt(high), g * 0.5, g);
-             const Tensor below = x.lt(low), above = x.gt(high);
-             const Tensor met_low = x.eq(low).logical_and(low.lt(high));
-             const Tensor met_high = x.eq(high).logical_and(low.lt(high));
-             if (b.wants(0)) {
-               const Tensor own = taper::where(met_low.logical_or(met_high), half, g);
-               b.grad(0) = taper::where(below.logical_or(above).logical_or(proper.logical_not()), zero, own);
-             }
-             if (b.wants(1)) {
-               const Tensor own = taper::where(below, g, taper::where(met_low, half, zero));
-               b.grad(1) = taper::where(proper, own, zero);
-             }
-             if (b.wants(2)) {
-               const Tensor own = taper::where(above, g, taper::where(met_high, half, zero));
-               b.grad(2) = taper::where(proper, own, g);
-             }
-           });
+    record(
+        out, "ClampBackward", inputs(self, *min, *max), saving(self, *min, *max), [](Backward& b) {
+          const Tensor& g = b.grad_output();
+          const Tensor x = b.saved(0), low = b.saved(1), high = b.saved(2);
+          const Tensor zero = zeros({}, g.options());
+          const Tensor proper = low.le(high), half = taper::where(low.lt(high), g * 0.5, g);
+          const Tensor below = x.lt(low), above = x.gt(high);
+          const Tensor met_low = x.eq(low).logical_and(low.lt(high));
+          const Tensor met_high = x.eq(high).logical_and(low.lt(high));
+          if (b.wants(0)) {
+            const Tensor own = taper::where(met_low.logical_or(met_high), half, g);
+            b.grad(0) =
+                taper::where(below.logical_or(above).logical_or(proper.logical_not()), zero, own);
+          }
+          if (b.wants(1)) {
+            const Tensor own = taper::where(below, g, taper::where(met_low, half, zero));
+            b.grad(1) = taper::where(proper, own, zero);
+          }
+          if (b.wants(2)) {
+            const Tensor own = taper::where(above, g, taper::where(met_high, half, zero));
+            b.grad(2) = taper::where(proper, own, g);
+          }
+        });
   }
   return out;
 }
@@ -221,8 +225,10 @@ Tensor addcmul_into(const Tensor& self, const Tensor& a, const Tensor& b, const 
 Tensor addcdiv_into(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value,
                     const Into& into) {
   const ScalarType dtype = result_type_of(std::vector<Tensor>{self, a, b});
-  TAPER_CHECK_TYPE(is_floating_point(dtype), "Integer division with addcdiv is no longer supported. Use "
-                   "(input + value * torch.trunc(tensor1 / tensor2)) or convert to a floating dtype.");
+  TAPER_CHECK_TYPE(
+      is_floating_point(dtype),
+      "Integer division with addcdiv is no longer supported. Use "
+      "(input + value * torch.trunc(tensor1 / tensor2)) or convert to a floating dtype.");
   const bool tracked = recording(self, a, b);
   const Tensor saved_a = before_write(into, tracked, a), saved_b = before_write(into, tracked, b);
   const Tensor out =

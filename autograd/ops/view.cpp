@@ -1,5 +1,5 @@
-// Views: tensors that look at self's memory with another shape. Nothing is copied; the gradient goes the
-// same way back.
+// Views: tensors that look at self's memory with another shape. Nothing is copied; the gradient
+// goes the same way back.
 
 #include "taper/autograd/view.h"
 
@@ -42,9 +42,12 @@ Tensor view(const Tensor& self, IntArrayRef size) {
   check_defined("view", self, "self");
   const Dims shape = infer_view_size(size, self.numel());
   const auto strides = compute_view_strides(self.sizes(), self.strides(), shape);
-  TAPER_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one "
-              "dimension spans across two contiguous subspaces). Use .reshape(...) instead. The tensor "
-              "has shape ", self.sizes(), " and strides ", self.strides(), "; asked for was ", size);
+  TAPER_CHECK(
+      strides,
+      "view size is not compatible with input tensor's size and stride (at least one "
+      "dimension spans across two contiguous subspaces). Use .reshape(...) instead. The tensor "
+      "has shape ",
+      self.sizes(), " and strides ", self.strides(), "; asked for was ", size);
   return view_as_shape(self, shape, *strides, "ViewBackward");
 }
 
@@ -87,8 +90,8 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   bool inferred = false;
   for (const int64_t size : sizes) size == -1 ? void(inferred = true) : void(product *= size);
   TAPER_CHECK(inferred ? product != 0 && self.size(dim) % product == 0 : product == self.size(dim),
-              "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim, " (",
-              self.size(dim), ") in the input tensor");
+              "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim,
+              " (", self.size(dim), ") in the input tensor");
   const Dims inner = infer_view_size(sizes, self.size(dim));
   Dims shape;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -148,8 +151,8 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
   const int64_t rank = self.dim();
   TAPER_CHECK(static_cast<int64_t>(dims.size()) == rank,
               "permute(): number of dimensions in the tensor input does not match the length "
-              "of the desired ordering of dimensions i.e. input.dim() = ", rank,
-              " is not equal to len(dims) = ", dims.size());
+              "of the desired ordering of dimensions i.e. input.dim() = ",
+              rank, " is not equal to len(dims) = ", dims.size());
   Dims sizes, strides, inverse;
   inverse.resize(static_cast<int>(rank));
   uint32_t seen = 0;
@@ -179,9 +182,8 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   }
   const Tensor out = make_view(self, sizes, strides, self.storage_offset());
   if (recording(self)) {
-    record_view(out, "TransposeBackward", inputs(self), [dim0, dim1](Backward& b) {
-      b.grad(0) = b.grad_output().transpose(dim0, dim1);
-    });
+    record_view(out, "TransposeBackward", inputs(self),
+                [dim0, dim1](Backward& b) { b.grad(0) = b.grad_output().transpose(dim0, dim1); });
   }
   return out;
 }
@@ -202,14 +204,15 @@ Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
 }
 
 Tensor t(const Tensor& self) {
-  TAPER_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", self.dim(),
-              "D");
+  TAPER_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
+              self.dim(), "D");
   return self.transpose(0, self.dim() < 2 ? 0 : 1);
 }
 
 Tensor mT(const Tensor& self) {
-  TAPER_CHECK(self.dim() >= 2, "tensor.mT is only supported on matrices or batches of matrices. Got ",
-              self.dim(), "-D tensor.");
+  TAPER_CHECK(self.dim() >= 2,
+              "tensor.mT is only supported on matrices or batches of matrices. Got ", self.dim(),
+              "-D tensor.");
   return self.transpose(-2, -1);
 }
 
@@ -217,21 +220,24 @@ Tensor mT(const Tensor& self) {
 
 Tensor expand(const Tensor& self, IntArrayRef size, bool) {
   const int64_t rank = static_cast<int64_t>(size.size()), lead = rank - self.dim();
-  TAPER_CHECK(lead >= 0, "expand(", to_string(self.scalar_type()), "Tensor{", self.sizes(), "}, size=",
-              size, "): the number of sizes provided (", rank,
-              ") must be greater or equal to the number of dimensions in the tensor (", self.dim(), ")");
+  TAPER_CHECK(lead >= 0, "expand(", to_string(self.scalar_type()), "Tensor{", self.sizes(),
+              "}, size=", size, "): the number of sizes provided (", rank,
+              ") must be greater or equal to the number of dimensions in the tensor (", self.dim(),
+              ")");
   Dims sizes, strides;
   for (int64_t d = 0; d < rank; ++d) {
     const bool fresh = d < lead;
     const int64_t own = fresh ? 1 : self.size(d - lead);
     int64_t wanted = size[d];
     if (wanted == -1) {
-      TAPER_CHECK(!fresh, "The expanded size of the tensor (-1) isn't allowed in a leading, "
-                  "non-existing dimension ", d);
+      TAPER_CHECK(!fresh,
+                  "The expanded size of the tensor (-1) isn't allowed in a leading, "
+                  "non-existing dimension ",
+                  d);
       wanted = own;
     }
-    TAPER_CHECK(wanted >= 0 && (own == wanted || own == 1), "The expanded size of the tensor (", wanted,
-                ") must match the existing size (", own, ") at non-singleton dimension ", d,
+    TAPER_CHECK(wanted >= 0 && (own == wanted || own == 1), "The expanded size of the tensor (",
+                wanted, ") must match the existing size (", own, ") at non-singleton dimension ", d,
                 ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
     sizes.push_back(wanted);
     strides.push_back(own == wanted && !fresh ? self.stride(d - lead) : 0);
@@ -266,11 +272,11 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   const Tensor out =
       make_view(self, sizes, strides, self.storage_offset() + index * self.stride(dim));
   if (recording(self)) {
-    record_view(out, "SelectBackward", inputs(self),
-                [whole = Dims(self.sizes()), dim, index](Backward& b) {
-                  b.grad(0) = embed(b.grad_output(), whole,
-                                    [&](const Tensor& x) { return x.select(dim, index); });
-                });
+    record_view(
+        out, "SelectBackward", inputs(self), [whole = Dims(self.sizes()), dim, index](Backward& b) {
+          b.grad(0) =
+              embed(b.grad_output(), whole, [&](const Tensor& x) { return x.select(dim, index); });
+        });
   }
   return out;
 }
@@ -281,7 +287,9 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   TAPER_CHECK_VALUE(step > 0, "slice step must be positive, but got ", step);
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.size(dim);
-  const auto bound = [size](int64_t at) { return std::clamp(at < 0 ? at + size : at, int64_t{0}, size); };
+  const auto bound = [size](int64_t at) {
+    return std::clamp(at < 0 ? at + size : at, int64_t{0}, size);
+  };
   const int64_t first = bound(start.value_or(0));
   const int64_t last = std::max(first, bound(end.value_or(size)));
   Dims sizes(self.sizes()), strides(self.strides());
@@ -304,8 +312,9 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   TAPER_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   TAPER_CHECK(length >= 0, "narrow(): length must be non-negative.");
   const int64_t size = self.size(dim);
-  TAPER_CHECK_INDEX(start >= -size && start <= size, "start out of range (expected to be in range of [",
-                    -size, ", ", size, "], but got ", start, ")");
+  TAPER_CHECK_INDEX(start >= -size && start <= size,
+                    "start out of range (expected to be in range of [", -size, ", ", size,
+                    "], but got ", start, ")");
   if (start < 0) start += size;
   TAPER_CHECK(start <= size - length, "start (", start, ") + length (", length,
               ") exceeds dimension size (", size, ").");
@@ -315,11 +324,12 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
 Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t first = wrap_dim(dim1, self.dim()), second = wrap_dim(dim2, self.dim());
   TAPER_CHECK(first != second, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t length = std::max<int64_t>(
-      0, offset >= 0 ? std::min(self.size(first), self.size(second) - offset)
-                     : std::min(self.size(first) + offset, self.size(second)));
+  const int64_t length =
+      std::max<int64_t>(0, offset >= 0 ? std::min(self.size(first), self.size(second) - offset)
+                                       : std::min(self.size(first) + offset, self.size(second)));
   int64_t start = self.storage_offset();
-  if (length > 0) start += offset >= 0 ? offset * self.stride(second) : -offset * self.stride(first);
+  if (length > 0)
+    start += offset >= 0 ? offset * self.stride(second) : -offset * self.stride(first);
   Dims sizes, strides;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d == first || d == second) continue;
@@ -349,16 +359,17 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
   geometry.strides = Dims(stride);
   geometry.offset = storage_offset.value_or(self.storage_offset());
   for (const int64_t s : stride) {
-    TAPER_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ",
-                stride);
+    TAPER_CHECK(
+        s >= 0,
+        "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
   TAPER_CHECK(geometry.offset >= 0, "as_strided: storage offset must be non-negative, got ",
               geometry.offset);
-  const size_t bytes = static_cast<size_t>(geometry.offset + geometry.extent()) *
-                       element_size(self.scalar_type());
-  TAPER_CHECK(geometry.extent() == 0 || bytes <= self.storage().nbytes(),
-              "setStorage: sizes ", size, ", strides ", stride, ", storage offset ", geometry.offset,
-              ", and itemsize ", element_size(self.scalar_type()), " requiring a storage size of ", bytes,
+  const size_t bytes =
+      static_cast<size_t>(geometry.offset + geometry.extent()) * element_size(self.scalar_type());
+  TAPER_CHECK(geometry.extent() == 0 || bytes <= self.storage().nbytes(), "setStorage: sizes ",
+              size, ", strides ", stride, ", storage offset ", geometry.offset, ", and itemsize ",
+              element_size(self.scalar_type()), " requiring a storage size of ", bytes,
               " are out of bounds for storage of size ", self.storage().nbytes());
   const Tensor out = make_view(self, size, stride, geometry.offset);
   if (recording(self)) {
@@ -373,8 +384,8 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   const int64_t dim = wrap_dim(dimension, self.dim());
   const int64_t length = self.dim() == 0 ? 1 : self.size(dim);
-  TAPER_CHECK(size >= 0 && size <= length, "maximum size for tensor at dimension ", dim, " is ", length,
-              " but size is ", size);
+  TAPER_CHECK(size >= 0 && size <= length, "maximum size for tensor at dimension ", dim, " is ",
+              length, " but size is ", size);
   TAPER_CHECK(step > 0, "step is ", step, " but must be > 0");
   Dims sizes(self.sizes()), strides(self.strides());
   const int64_t stride = self.dim() == 0 ? 1 : self.stride(dim);
@@ -395,8 +406,10 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef split_sizes
   std::vector<Tensor> pieces;
   int64_t start = 0;
   for (const int64_t size : split_sizes) {
-    TAPER_CHECK(size >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but "
-                "got split_sizes=", split_sizes);
+    TAPER_CHECK(size >= 0,
+                "split_with_sizes expects split_sizes have only non-negative entries, but "
+                "got split_sizes=",
+                split_sizes);
     start += size;
   }
   TAPER_CHECK(start == length, "split_with_sizes expects split_sizes to sum exactly to ", length,
@@ -415,11 +428,12 @@ std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t d
 
 std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   TAPER_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
-  TAPER_CHECK(split_size >= 0, "split expects split_size be non-negative, but got split_size=",
-              split_size);
+  TAPER_CHECK(split_size >= 0,
+              "split expects split_size be non-negative, but got split_size=", split_size);
   const int64_t length = self.size(dim);
   TAPER_CHECK(split_size > 0 || length == 0,
-              "split_size can only be 0 if dimension size is 0, but got dimension size of ", length);
+              "split_size can only be 0 if dimension size is 0, but got dimension size of ",
+              length);
   if (length == 0) return {self.slice(dim, 0, 0)};
   std::vector<Tensor> pieces;
   for (int64_t start = 0; start < length; start += split_size) {
@@ -440,7 +454,8 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
-  TAPER_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor "
+  TAPER_CHECK(self.dim() > 0,
+              "tensor_split expected at least a 1-dimensional tensor, but got a tensor "
               "with 0 dims");
   TAPER_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t length = self.size(dim);
@@ -466,7 +481,8 @@ namespace {
 Tensor& become(const char* op, Tensor& self, const Tensor& view) {
   TAPER_CHECK(!self.is_leaf() || !self.requires_grad() || !autograd::grad_enabled(), op,
               ": a leaf Variable that requires grad is being used in an in-place operation.");
-  TAPER_CHECK(!self.is_view(), op, ": changing the shape of a view in place is not supported. Use the "
+  TAPER_CHECK(!self.is_view(), op,
+              ": changing the shape of a view in place is not supported. Use the "
               "out-of-place form.");
   TensorImpl &to = self.impl(), &from = view.impl();
   to.set_geometry(from.sizes, from.strides);
@@ -491,8 +507,6 @@ Tensor& unsqueeze_(Tensor& self, int64_t dim) {
   return become("unsqueeze_", self, self.unsqueeze(dim));
 }
 Tensor& squeeze_(Tensor& self) { return become("squeeze_", self, self.squeeze()); }
-Tensor& squeeze_(Tensor& self, int64_t dim) {
-  return become("squeeze_", self, self.squeeze(dim));
-}
+Tensor& squeeze_(Tensor& self, int64_t dim) { return become("squeeze_", self, self.squeeze(dim)); }
 
 }  // namespace taper::ops

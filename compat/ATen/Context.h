@@ -6,8 +6,8 @@
 
 namespace at {
 
-/// Switches for the CUDA libraries, and questions about what was built in. The switches keep what is
-/// set; the CPU's kernels have no use for them, and their results are deterministic as they are.
+/// Switches for the CUDA libraries, and questions about what was built in. The switches keep what
+/// is set; the CPU's kernels have no use for them, and their results are deterministic as they are.
 class Context {
  public:
   bool userEnabledCuDNN() const { return user_enabled_cudnn_; }

@@ -2,33 +2,33 @@
 
 #include "c10/util/Exception.h"
 
-// AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "name", [&] { ... scalar_t ... }): runs the lambda with
-// scalar_t as the element type; other types than those listed throw.
+// AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "name", [&] { ... scalar_t ... }): runs the lambda
+// with scalar_t as the element type; other types than those listed throw.
 
-#define AT_DISPATCH_CASE(dtype, ...)                                              \
-  case dtype: {                                                                   \
-    using scalar_t [[maybe_unused]] = ::c10::detail::dispatch_type<dtype>::type;  \
-    return __VA_ARGS__();                                                         \
+#define AT_DISPATCH_CASE(dtype, ...)                                             \
+  case dtype: {                                                                  \
+    using scalar_t [[maybe_unused]] = ::c10::detail::dispatch_type<dtype>::type; \
+    return __VA_ARGS__();                                                        \
   }
-#define AT_DISPATCH_SWITCH(TYPE, NAME, ...)                                          \
-  [&] {                                                                              \
-    const ::c10::ScalarType taper_dtype = TYPE;                                      \
-    switch (taper_dtype) {                                                           \
-      __VA_ARGS__                                                                    \
-      default:                                                                       \
-        TORCH_CHECK_NOT_IMPLEMENTED(false, '"', NAME, "\" not implemented for '",    \
-                                    ::c10::toString(taper_dtype), "'");              \
-    }                                                                                \
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...)                                       \
+  [&] {                                                                           \
+    const ::c10::ScalarType taper_dtype = TYPE;                                   \
+    switch (taper_dtype) {                                                        \
+      __VA_ARGS__                                                                 \
+      default:                                                                    \
+        TORCH_CHECK_NOT_IMPLEMENTED(false, '"', NAME, "\" not implemented for '", \
+                                    ::c10::toString(taper_dtype), "'");           \
+    }                                                                             \
   }()
 
-#define AT_DISPATCH_CASE_FLOATING_TYPES(...)            \
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...)               \
   AT_DISPATCH_CASE(::c10::ScalarType::Double, __VA_ARGS__) \
   AT_DISPATCH_CASE(::c10::ScalarType::Float, __VA_ARGS__)
-#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...)            \
-  AT_DISPATCH_CASE(::c10::ScalarType::Byte, __VA_ARGS__)   \
-  AT_DISPATCH_CASE(::c10::ScalarType::Char, __VA_ARGS__)   \
-  AT_DISPATCH_CASE(::c10::ScalarType::Int, __VA_ARGS__)    \
-  AT_DISPATCH_CASE(::c10::ScalarType::Long, __VA_ARGS__)   \
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...)             \
+  AT_DISPATCH_CASE(::c10::ScalarType::Byte, __VA_ARGS__) \
+  AT_DISPATCH_CASE(::c10::ScalarType::Char, __VA_ARGS__) \
+  AT_DISPATCH_CASE(::c10::ScalarType::Int, __VA_ARGS__)  \
+  AT_DISPATCH_CASE(::c10::ScalarType::Long, __VA_ARGS__) \
   AT_DISPATCH_CASE(::c10::ScalarType::Short, __VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES(...)        \
   AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) \
@@ -36,16 +36,17 @@
 
 #define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
-#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...)                  \
-  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
-                                     AT_DISPATCH_CASE(::c10::ScalarType::Half, __VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...)      \
+  AT_DISPATCH_SWITCH(TYPE, NAME,                                  \
+                     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
+                         AT_DISPATCH_CASE(::c10::ScalarType::Half, __VA_ARGS__))
 #define AT_DISPATCH_INTEGRAL_TYPES(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__))
-#define AT_DISPATCH_ALL_TYPES_AND(DTYPE, TYPE, NAME, ...)                \
-  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) \
-                                     AT_DISPATCH_CASE(DTYPE, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES_AND(DTYPE, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME,                          \
+                     AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(DTYPE, __VA_ARGS__))
 
 namespace c10::detail {
 

@@ -15,8 +15,8 @@ namespace c10 {
 
 using ::taper::ArrayRef, ::taper::IntArrayRef, ::taper::OptionalIntArrayRef;
 template <class T>
-using OptionalArrayRef = std::conditional_t<std::is_same_v<T, int64_t>, OptionalIntArrayRef,
-                                            std::optional<ArrayRef<T>>>;
+using OptionalArrayRef =
+    std::conditional_t<std::is_same_v<T, int64_t>, OptionalIntArrayRef, std::optional<ArrayRef<T>>>;
 
 using std::in_place, std::make_optional, std::nullopt, std::nullopt_t, std::optional,
     std::string_view;
@@ -32,6 +32,10 @@ using ::taper::kBFloat16, ::taper::kBool, ::taper::kByte, ::taper::kChar, ::tape
     ::taper::kFloat, ::taper::kHalf, ::taper::kInt, ::taper::kLong, ::taper::kShort;
 using ::taper::ScalarType, ::taper::TypeMeta;
 
+template <class T>
+TensorOptions dtype() {
+  return TensorOptions(::taper::dtype_of<T>);
+}
 template <class T>
 struct CppTypeToScalarType
     : std::integral_constant<ScalarType, ::taper::dtype_of<std::remove_cv_t<T>>> {};

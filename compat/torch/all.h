@@ -1,7 +1,7 @@
 #pragma once
 
-// A LibTorch program finds here everything that LibTorch's header of this name gives it, the parts of
-// the standard library that it brings along included.
+// A LibTorch program finds here everything that LibTorch's header of this name gives it, the parts
+// of the standard library that it brings along included.
 
 #include <algorithm>
 #include <array>

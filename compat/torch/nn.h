@@ -17,3 +17,4 @@ namespace utils = ::taper::nn::utils;
 
 #define TORCH_MODULE_IMPL(Name, ImplType) TAPER_MODULE_IMPL(Name, ImplType)
 #define TORCH_MODULE(Name) TAPER_MODULE(Name)
+#define FORWARD_HAS_DEFAULT_ARGS(...) TAPER_FORWARD_DEFAULTS(__VA_ARGS__)

@@ -36,12 +36,13 @@ int main(int argc, char** argv) {
   try {
     const auto images = data::datasets::find_mnist_like(folder);
     data::datasets::MNIST test_set(images.root, data::datasets::MNIST::Mode::kTest);
-    TAPER_CHECK(index < static_cast<int64_t>(*test_set.size()), "--index ", index, ": the test set has ",
-                *test_set.size(), " pictures");
+    TAPER_CHECK(index < static_cast<int64_t>(*test_set.size()), "--index ", index,
+                ": the test set has ", *test_set.size(), " pictures");
 
     examples::CNN model(static_cast<int64_t>(images.classes.size()));
     OrderedDict<std::string, Tensor> weights;
-    for (auto& [name, value] : data::load_safetensors(run + "/model.safetensors")) weights.insert(name, value);
+    for (auto& [name, value] : data::load_safetensors(run + "/model.safetensors"))
+      weights.insert(name, value);
     model->load_state_dict(weights);
     model->eval();
 
@@ -54,7 +55,8 @@ int main(int argc, char** argv) {
       std::printf("%5.1f %%  %s\n", 100 * best[i].item<double>(),
                   images.classes[static_cast<size_t>(classes[i].item<int64_t>())].c_str());
     }
-    std::cout << "It is: " << images.classes[static_cast<size_t>(sample.target.item<int64_t>())] << '\n';
+    std::cout << "It is: " << images.classes[static_cast<size_t>(sample.target.item<int64_t>())]
+              << '\n';
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';
     return 1;

@@ -1,5 +1,6 @@
-// Trains the CNN for some steps and prints the loss of each. side_by_side.py runs the same training in PyTorch and
-// puts the two columns next to each other: same seed, same batches, same dropout masks.
+// Trains the CNN for some steps and prints the loss of each. side_by_side.py runs the same training
+// in PyTorch and puts the two columns next to each other: same seed, same batches, same dropout
+// masks.
 
 #include <taper/taper.h>
 
@@ -16,13 +17,15 @@ int main(int argc, char** argv) {
   uint64_t seed = 0;
   int threads = 1;
   std::string dtype = "float64", folder;
-  CLI::App app("Prints the losses of a short training of the tutorial's CNN, to be laid beside PyTorch's.");
+  CLI::App app(
+      "Prints the losses of a short training of the tutorial's CNN, to be laid beside PyTorch's.");
   app.option_defaults()->always_capture_default();
   app.add_option("--steps", steps, "Steps of Adam")->check(CLI::PositiveNumber);
   app.add_option("--batch", batch, "Samples per step")->check(CLI::PositiveNumber);
   app.add_option("--seed", seed, "Seed of weights and dropout");
   app.add_option("--threads", threads, "Threads for computing")->check(CLI::PositiveNumber);
-  app.add_option("--dtype", dtype, "float32 or float64")->check(CLI::IsMember({"float32", "float64"}));
+  app.add_option("--dtype", dtype, "float32 or float64")
+      ->check(CLI::IsMember({"float32", "float64"}));
   app.add_option("--data", folder, "Folder in MNIST's format (default: as train_cnn)");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -43,7 +46,8 @@ int main(int argc, char** argv) {
     TAPER_CHECK(batches > 0, "--batch ", batch, " is larger than the data set");
     for (int64_t step = 0; step < steps; ++step) {
       const int64_t first = step % batches * batch;
-      const Tensor inputs = (train_set.images().slice(0, first, first + batch).to(type) - 0.5) / 0.5;
+      const Tensor inputs =
+          (train_set.images().slice(0, first, first + batch).to(type) - 0.5) / 0.5;
       const Tensor labels = train_set.targets().slice(0, first, first + batch);
       optimizer.zero_grad();
       const Tensor loss = criterion(model(inputs), labels);

@@ -17,7 +17,8 @@ int train(const examples::Options& options) {
   const Device device(options.device);
 
   const auto images = datasets::find_mnist_like(options.data);
-  const auto normalize = transforms::Compose(transforms::ToTensor(), transforms::Normalize<>({0.5}, {0.5}));
+  const auto normalize =
+      transforms::Compose(transforms::ToTensor(), transforms::Normalize<>({0.5}, {0.5}));
   auto train_set = datasets::MNIST(images.root, datasets::MNIST::Mode::kTrain).map(normalize);
   auto test_set = datasets::MNIST(images.root, datasets::MNIST::Mode::kTest).map(normalize);
   data::DataLoader train_loader(train_set, {.batch_size = options.batch,

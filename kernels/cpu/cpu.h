@@ -6,69 +6,71 @@
 #include "taper/kernels/kernels.h"
 
 // What every file of the CPU kernels shares. The files are compiled once per instruction set
-// (TAPER_CPU_LEVEL is v2, v3, v4 or generic); all code lives in that level's namespace, and the build makes
-// everything but the table local to it. No mutable static data here: one process may hold three copies.
+// (TAPER_CPU_LEVEL is v2, v3, v4 or generic); all code lives in that level's namespace, and the
+// build makes everything but the table local to it. No mutable static data here: one process may
+// hold three copies.
 
-#define TAPER_CPU_BEGIN                                            \
-  namespace taper::kernels::cpu { inline namespace TAPER_CPU_LEVEL {
+#define TAPER_CPU_BEGIN           \
+  namespace taper::kernels::cpu { \
+  inline namespace TAPER_CPU_LEVEL {
 #define TAPER_CPU_END \
   }                   \
   }
 
 TAPER_CPU_BEGIN
 
-#define TAPER_CPU_KERNELS(_) \
-  _(copy) \
-  _(fill) \
-  _(unary) \
-  _(binary) \
-  _(ternary) \
-  _(range) \
-  _(triangle) \
-  _(reduce) \
-  _(arg_reduce) \
-  _(var_mean) \
-  _(scan) \
-  _(sort) \
-  _(index_select) \
-  _(index_update) \
-  _(gather) \
-  _(scatter) \
-  _(index_get) \
-  _(index_put) \
-  _(count_nonzero) \
-  _(nonzero) \
-  _(masked_select) \
-  _(masked_scatter) \
-  _(bincount) \
-  _(gemm) \
-  _(conv_forward) \
-  _(conv_backward_data) \
-  _(conv_backward_weight) \
-  _(max_pool_forward) \
-  _(max_pool_backward) \
-  _(avg_pool_forward) \
-  _(avg_pool_backward) \
-  _(adaptive_avg_pool_forward) \
+#define TAPER_CPU_KERNELS(_)    \
+  _(copy)                       \
+  _(fill)                       \
+  _(unary)                      \
+  _(binary)                     \
+  _(ternary)                    \
+  _(range)                      \
+  _(triangle)                   \
+  _(reduce)                     \
+  _(arg_reduce)                 \
+  _(var_mean)                   \
+  _(scan)                       \
+  _(sort)                       \
+  _(index_select)               \
+  _(index_update)               \
+  _(gather)                     \
+  _(scatter)                    \
+  _(index_get)                  \
+  _(index_put)                  \
+  _(count_nonzero)              \
+  _(nonzero)                    \
+  _(masked_select)              \
+  _(masked_scatter)             \
+  _(bincount)                   \
+  _(gemm)                       \
+  _(conv_forward)               \
+  _(conv_backward_data)         \
+  _(conv_backward_weight)       \
+  _(max_pool_forward)           \
+  _(max_pool_backward)          \
+  _(avg_pool_forward)           \
+  _(avg_pool_backward)          \
+  _(adaptive_avg_pool_forward)  \
   _(adaptive_avg_pool_backward) \
-  _(resize_forward) \
-  _(resize_backward) \
-  _(softmax_forward) \
-  _(softmax_backward) \
-  _(layer_norm_forward) \
-  _(layer_norm_backward) \
-  _(batch_norm_forward) \
-  _(batch_norm_backward) \
-  _(cross_entropy_forward) \
-  _(cross_entropy_backward) \
-  _(random) \
-  _(dropout_forward) \
-  _(dropout_backward) \
-  _(sgd_step) \
-  _(adam_step) \
-  _(multi_norm) \
-  _(multi_scale) \
-  _(multi_unscale) \
+  _(resize_forward)             \
+  _(resize_backward)            \
+  _(softmax_forward)            \
+  _(softmax_backward)           \
+  _(layer_norm_forward)         \
+  _(layer_norm_backward)        \
+  _(batch_norm_forward)         \
+  _(batch_norm_backward)        \
+  _(cross_entropy_forward)      \
+  _(cross_entropy_backward)     \
+  _(random)                     \
+  _(dropout_forward)            \
+  _(dropout_backward)           \
+  _(sgd_step)                   \
+  _(adam_step)                  \
+  _(multi_norm)                 \
+  _(multi_scale)                \
+  _(multi_unscale)              \
   _(multi_zero)
 
 #define TAPER_DECLARE(name) std::remove_pointer_t<decltype(KernelTable::name)> name;
@@ -114,7 +116,8 @@ class Scratch {
   T* memory_;
 };
 
-/// Calls visit(T{}) with the C++ type of `dtype`, out of the types listed; unsupported() for others.
+/// Calls visit(T{}) with the C++ type of `dtype`, out of the types listed; unsupported() for
+/// others.
 template <class... Types, class Visit>
 Status for_dtype(ScalarType dtype, const Visit& visit) {
   Status status = unsupported();
@@ -138,10 +141,10 @@ Status for_any(ScalarType dtype, const Visit& visit) {
 
 /// The type in which a dtype is summed: halves in float, integers and bool in int64.
 template <class T>
-using acc_t = std::conditional_t<
-    std::is_same_v<T, double>, double,
-    std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, Half> ||
-                           std::is_same_v<T, BFloat16>,
-                       float, int64_t>>;
+using acc_t =
+    std::conditional_t<std::is_same_v<T, double>, double,
+                       std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, Half> ||
+                                              std::is_same_v<T, BFloat16>,
+                                          float, int64_t>>;
 
 TAPER_CPU_END

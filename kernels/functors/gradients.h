@@ -23,8 +23,8 @@ struct ClampGrad {
   TAPER_OPERATOR P operator()(P g, P x, const ParametersOf<P>& p) const {
     // A bound that is infinite is none: infinities pass it.
     const P low(p.p0), high(p.p1), infinity(__builtin_inff());
-    return select(((low < x) | (low <= -infinity)) & ((x < high) | (infinity <= high)) & (x == x), g,
-                  P(0));
+    return select(((low < x) | (low <= -infinity)) & ((x < high) | (infinity <= high)) & (x == x),
+                  g, P(0));
   }
 };
 struct SigmoidGrad {

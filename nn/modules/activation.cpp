@@ -12,8 +12,10 @@ namespace F = functional;
 
 // ---- Without options.
 
-#define TAPER_DEFINE_ACTIVATION(Name, function)                                            \
-  void Name##Impl::pretty_print(std::ostream& stream) const { stream << "torch::nn::" #Name "()"; } \
+#define TAPER_DEFINE_ACTIVATION(Name, function)               \
+  void Name##Impl::pretty_print(std::ostream& stream) const { \
+    stream << "torch::nn::" #Name "()";                       \
+  }                                                           \
   Tensor Name##Impl::forward(const Tensor& input) { return F::function(input); }
 TAPER_DEFINE_ACTIVATION(SiLU, silu)
 TAPER_DEFINE_ACTIVATION(Mish, mish)
@@ -47,10 +49,10 @@ std::string labelled(const char* label, double value) {
 
 }  // namespace
 
-#define TAPER_DEFINE_ACTIVATION(Name, function, printed)          \
-  void Name##Impl::pretty_print(std::ostream& stream) const {     \
-    print_with_inplace(stream, #Name, printed, options);          \
-  }                                                               \
+#define TAPER_DEFINE_ACTIVATION(Name, function, printed)      \
+  void Name##Impl::pretty_print(std::ostream& stream) const { \
+    print_with_inplace(stream, #Name, printed, options);      \
+  }                                                           \
   Tensor Name##Impl::forward(Tensor input) { return F::function(std::move(input), options); }
 TAPER_DEFINE_ACTIVATION(ReLU, relu, "")
 TAPER_DEFINE_ACTIVATION(ReLU6, relu6, "")
@@ -68,10 +70,10 @@ TAPER_DEFINE_ACTIVATION(Threshold, threshold,
 
 // ---- Never in place.
 
-#define TAPER_DEFINE_ACTIVATION(Name, function, ...)                    \
-  void Name##Impl::pretty_print(std::ostream& stream) const {           \
-    stream << "torch::nn::" #Name "(" << __VA_ARGS__ << ")";            \
-  }                                                                     \
+#define TAPER_DEFINE_ACTIVATION(Name, function, ...)          \
+  void Name##Impl::pretty_print(std::ostream& stream) const { \
+    stream << "torch::nn::" #Name "(" << __VA_ARGS__ << ")";  \
+  }                                                           \
   Tensor Name##Impl::forward(const Tensor& input) { return F::function(input, options); }
 TAPER_DEFINE_ACTIVATION(GELU, gelu, "")
 TAPER_DEFINE_ACTIVATION(Hardshrink, hardshrink, options.lambda())

@@ -7,7 +7,8 @@
 
 namespace taper::nn {
 
-// Containers hold what was given to them: a reset has nothing to make anew, so each clones its own way.
+// Containers hold what was given to them: a reset has nothing to make anew, so each clones its own
+// way.
 
 namespace {
 
@@ -55,7 +56,8 @@ void ModuleListImpl::insert(size_t index, std::shared_ptr<Module> module) {
 }
 
 void ModuleListImpl::fail_cast(size_t index, const std::type_info& wanted) {
-  taper::detail::fail<TypeError>("Unable to cast module[", index, "] to ", detail::type_name(wanted));
+  taper::detail::fail<TypeError>("Unable to cast module[", index, "] to ",
+                                 detail::type_name(wanted));
 }
 
 // ---- ModuleDict.

@@ -90,7 +90,8 @@ void ConvImpl<D, Derived>::reset() {
   weight = this->register_parameter(
       "weight", empty_weight(options.out_channels(), options.in_channels() / options.groups(),
                              options.kernel_size()));
-  bias = this->register_parameter("bias", options.bias() ? empty(options.out_channels()) : Tensor());
+  bias =
+      this->register_parameter("bias", options.bias() ? empty(options.out_channels()) : Tensor());
   reset_parameters();
 }
 
@@ -172,7 +173,8 @@ void ConvTransposeImpl<D, Derived>::reset() {
   weight = this->register_parameter(
       "weight", empty_weight(options.in_channels(), options.out_channels() / options.groups(),
                              options.kernel_size()));
-  bias = this->register_parameter("bias", options.bias() ? empty(options.out_channels()) : Tensor());
+  bias =
+      this->register_parameter("bias", options.bias() ? empty(options.out_channels()) : Tensor());
   reset_parameters();
 }
 

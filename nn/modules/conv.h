@@ -4,7 +4,8 @@
 
 namespace taper::nn {
 
-/// What Conv1d and Conv2d share. weight [out_channels, in_channels / groups, *kernel], bias [out_channels].
+/// What Conv1d and Conv2d share. weight [out_channels, in_channels / groups, *kernel], bias
+/// [out_channels].
 template <size_t D, class Derived>
 class TAPER_API ConvImpl : public Cloneable<Derived> {
  public:
@@ -64,16 +65,15 @@ class TAPER_API ConvTransposeImpl : public Cloneable<Derived> {
                                        const std::optional<IntArrayRef>& output_size) const;
 };
 
-/// The gradient of Conv1d with respect to its input, as a layer. A stride allows several output sizes:
-/// `output_size` ([length], or with batch and channels before it) chooses one.
+/// The gradient of Conv1d with respect to its input, as a layer. A stride allows several output
+/// sizes: `output_size` ([length], or with batch and channels before it) chooses one.
 class TAPER_API ConvTranspose1dImpl : public ConvTransposeImpl<1, ConvTranspose1dImpl> {
  public:
   ConvTranspose1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
       : ConvTranspose1dImpl(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
   explicit ConvTranspose1dImpl(const ConvTranspose1dOptions& options)
       : ConvTransposeImpl(options) {}
-  Tensor forward(const Tensor& input,
-                 const std::optional<IntArrayRef>& output_size = std::nullopt);
+  Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
 };
 TAPER_MODULE(ConvTranspose1d);
 
@@ -83,8 +83,7 @@ class TAPER_API ConvTranspose2dImpl : public ConvTransposeImpl<2, ConvTranspose2
       : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
   explicit ConvTranspose2dImpl(const ConvTranspose2dOptions& options)
       : ConvTransposeImpl(options) {}
-  Tensor forward(const Tensor& input,
-                 const std::optional<IntArrayRef>& output_size = std::nullopt);
+  Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
 };
 TAPER_MODULE(ConvTranspose2d);
 

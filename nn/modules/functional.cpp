@@ -5,7 +5,9 @@
 namespace taper::nn {
 
 void FunctionalImpl::reset() {}
-void FunctionalImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Functional()"; }
+void FunctionalImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::Functional()";
+}
 Tensor FunctionalImpl::forward(Tensor input) { return function_(std::move(input)); }
 Tensor FunctionalImpl::operator()(Tensor input) { return forward(std::move(input)); }
 bool FunctionalImpl::is_serializable() const { return false; }

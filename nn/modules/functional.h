@@ -15,8 +15,8 @@ class TAPER_API FunctionalImpl : public Cloneable<FunctionalImpl> {
   explicit FunctionalImpl(Function function) : function_(std::move(function)) {}
   template <class F, class... Arguments, class = std::enable_if_t<(sizeof...(Arguments) > 0)>>
   explicit FunctionalImpl(F function, Arguments&&... arguments)
-      : function_(std::bind(function, std::placeholders::_1,
-                            std::forward<Arguments>(arguments)...)) {}
+      : function_(
+            std::bind(function, std::placeholders::_1, std::forward<Arguments>(arguments)...)) {}
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(Tensor input);

@@ -77,13 +77,14 @@ EmbeddingImpl::EmbeddingImpl(const EmbeddingOptions& options) : options(options)
 void EmbeddingImpl::reset() {
   if (options.padding_idx()) {
     const int64_t at = *options.padding_idx(), count = options.num_embeddings();
-    TAPER_CHECK(at >= -count && at < count, "Embedding: Padding_idx must be within num_embeddings, got ", at,
-                " for ", count);
+    TAPER_CHECK(at >= -count && at < count,
+                "Embedding: Padding_idx must be within num_embeddings, got ", at, " for ", count);
     if (at < 0) options.padding_idx(at + count);
   }
   if (options._weight().defined()) {
-    TAPER_CHECK(options._weight().sizes().equals({options.num_embeddings(), options.embedding_dim()}),
-                "Shape of _weight does not match num_embeddings and embedding_dim");
+    TAPER_CHECK(
+        options._weight().sizes().equals({options.num_embeddings(), options.embedding_dim()}),
+        "Shape of _weight does not match num_embeddings and embedding_dim");
     weight = register_parameter("weight", options._weight());
     return;
   }
@@ -119,14 +120,13 @@ void check_probability(double p) {
 DropoutImpl::DropoutImpl(const DropoutOptions& options) : options(options) { reset(); }
 void DropoutImpl::reset() { check_probability(options.p()); }
 void DropoutImpl::pretty_print(std::ostream& stream) const {
-  stream << std::boolalpha << "torch::nn::Dropout(p=" << options.p() << ", inplace=" << options.inplace()
-         << ")";
+  stream << std::boolalpha << "torch::nn::Dropout(p=" << options.p()
+         << ", inplace=" << options.inplace() << ")";
 }
 Tensor DropoutImpl::forward(Tensor input) {
-  return F::dropout(std::move(input), F::DropoutFuncOptions()
-                                          .p(options.p())
-                                          .training(is_training())
-                                          .inplace(options.inplace()));
+  return F::dropout(
+      std::move(input),
+      F::DropoutFuncOptions().p(options.p()).training(is_training()).inplace(options.inplace()));
 }
 
 Dropout2dImpl::Dropout2dImpl(const Dropout2dOptions& options) : options(options) { reset(); }
@@ -136,10 +136,9 @@ void Dropout2dImpl::pretty_print(std::ostream& stream) const {
          << ", inplace=" << options.inplace() << ")";
 }
 Tensor Dropout2dImpl::forward(Tensor input) {
-  return F::dropout2d(std::move(input), F::Dropout2dFuncOptions()
-                                            .p(options.p())
-                                            .training(is_training())
-                                            .inplace(options.inplace()));
+  return F::dropout2d(
+      std::move(input),
+      F::Dropout2dFuncOptions().p(options.p()).training(is_training()).inplace(options.inplace()));
 }
 
 }  // namespace taper::nn

@@ -91,7 +91,8 @@ class TAPER_API EmbeddingImpl : public Cloneable<EmbeddingImpl> {
 };
 TAPER_MODULE(Embedding);
 
-/// Zeroes each element with probability p and scales the rest by 1 / (1 - p); identity in evaluation.
+/// Zeroes each element with probability p and scales the rest by 1 / (1 - p); identity in
+/// evaluation.
 class TAPER_API DropoutImpl : public Cloneable<DropoutImpl> {
  public:
   explicit DropoutImpl(const DropoutOptions& options = {});

@@ -9,10 +9,12 @@ namespace taper::nn {
 namespace F = functional;
 
 // The texts are LibTorch's, uneven as they are: two losses print without brackets.
-#define TAPER_DEFINE_LOSS(Name, function, ...)                                                \
-  void Name##Impl::pretty_print(std::ostream& stream) const { stream << "torch::nn::" #Name __VA_ARGS__; } \
-  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                     \
-    return F::function(input, target, options);                                               \
+#define TAPER_DEFINE_LOSS(Name, function, ...)                            \
+  void Name##Impl::pretty_print(std::ostream& stream) const {             \
+    stream << "torch::nn::" #Name __VA_ARGS__;                            \
+  }                                                                       \
+  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) { \
+    return F::function(input, target, options);                           \
   }
 TAPER_DEFINE_LOSS(L1Loss, l1_loss, "()")
 TAPER_DEFINE_LOSS(MSELoss, mse_loss, "()")
@@ -23,12 +25,14 @@ TAPER_DEFINE_LOSS(SoftMarginLoss, soft_margin_loss, "()")
 TAPER_DEFINE_LOSS(HingeEmbeddingLoss, hinge_embedding_loss, "(margin=" << options.margin() << ")")
 #undef TAPER_DEFINE_LOSS
 
-#define TAPER_DEFINE_LOSS(Name, function)                                                         \
-  Name##Impl::Name##Impl(const Name##Options& options) : options(options) { reset(); }            \
-  void Name##Impl::reset() { weight = register_buffer("weight", options.weight()); }              \
-  void Name##Impl::pretty_print(std::ostream& stream) const { stream << "torch::nn::" #Name "()"; } \
-  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                         \
-    return F::function(input, target, Name##Options(options).weight(weight));                     \
+#define TAPER_DEFINE_LOSS(Name, function)                                              \
+  Name##Impl::Name##Impl(const Name##Options& options) : options(options) { reset(); } \
+  void Name##Impl::reset() { weight = register_buffer("weight", options.weight()); }   \
+  void Name##Impl::pretty_print(std::ostream& stream) const {                          \
+    stream << "torch::nn::" #Name "()";                                                \
+  }                                                                                    \
+  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {              \
+    return F::function(input, target, Name##Options(options).weight(weight));          \
   }
 TAPER_DEFINE_LOSS(CrossEntropyLoss, cross_entropy)
 TAPER_DEFINE_LOSS(NLLLoss, nll_loss)

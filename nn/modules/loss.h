@@ -2,7 +2,8 @@
 
 #include "taper/nn/options/loss.h"
 
-// Losses as modules: forward(input, target) gives one number, or with kNone one for each sample or element.
+// Losses as modules: forward(input, target) gives one number, or with kNone one for each sample or
+// element.
 
 namespace taper::nn {
 
@@ -18,12 +19,12 @@ namespace taper::nn {
   };                                                                             \
   TAPER_MODULE(Name)
 
-TAPER_LOSS(L1Loss);             ///< |x - y|
-TAPER_LOSS(MSELoss);            ///< (x - y)^2
-TAPER_LOSS(SmoothL1Loss);       ///< quadratic below beta, then linear
-TAPER_LOSS(HuberLoss);          ///< the same, scaled by delta
-TAPER_LOSS(KLDivLoss);          ///< y * (log y - x); input is a log-probability
-TAPER_LOSS(SoftMarginLoss);     ///< log(1 + exp(-y x)), y = 1 or -1
+TAPER_LOSS(L1Loss);              ///< |x - y|
+TAPER_LOSS(MSELoss);             ///< (x - y)^2
+TAPER_LOSS(SmoothL1Loss);        ///< quadratic below beta, then linear
+TAPER_LOSS(HuberLoss);           ///< the same, scaled by delta
+TAPER_LOSS(KLDivLoss);           ///< y * (log y - x); input is a log-probability
+TAPER_LOSS(SoftMarginLoss);      ///< log(1 + exp(-y x)), y = 1 or -1
 TAPER_LOSS(HingeEmbeddingLoss);  ///< x where y = 1, max(0, margin - x) where y = -1
 #undef TAPER_LOSS
 

@@ -59,7 +59,8 @@ Tensor BatchNormImplBase<D, Derived>::forward(const Tensor& input) {
   if (this->is_training() && tracks) {
     this->num_batches_tracked.add_(1);
     // Without a momentum every batch has the same weight: the running values are plain averages.
-    if (!this->options.momentum()) momentum = 1.0 / this->num_batches_tracked.template item<double>();
+    if (!this->options.momentum())
+      momentum = 1.0 / this->num_batches_tracked.template item<double>();
   }
   return F::batch_norm(input, this->running_mean, this->running_var,
                        F::BatchNormFuncOptions()
@@ -123,7 +124,8 @@ template class InstanceNormImpl<2, InstanceNorm2dImpl>;
 LayerNormImpl::LayerNormImpl(const LayerNormOptions& options) : options(options) { reset(); }
 void LayerNormImpl::reset() {
   const bool affine = options.elementwise_affine();
-  weight = register_parameter("weight", affine ? taper::empty(options.normalized_shape()) : Tensor());
+  weight =
+      register_parameter("weight", affine ? taper::empty(options.normalized_shape()) : Tensor());
   bias = register_parameter("bias", affine ? taper::empty(options.normalized_shape()) : Tensor());
   reset_parameters();
 }
@@ -138,9 +140,10 @@ void LayerNormImpl::pretty_print(std::ostream& stream) const {
          << ")";
 }
 Tensor LayerNormImpl::forward(const Tensor& input) {
-  return F::layer_norm(
-      input,
-      F::LayerNormFuncOptions(options.normalized_shape()).weight(weight).bias(bias).eps(options.eps()));
+  return F::layer_norm(input, F::LayerNormFuncOptions(options.normalized_shape())
+                                  .weight(weight)
+                                  .bias(bias)
+                                  .eps(options.eps()));
 }
 
 GroupNormImpl::GroupNormImpl(const GroupNormOptions& options) : options(options) { reset(); }
@@ -148,7 +151,8 @@ void GroupNormImpl::reset() {
   TAPER_CHECK(options.num_groups() > 0 && options.num_channels() % options.num_groups() == 0,
               "num_channels must be divisible by num_groups, got ", options.num_channels(), " and ",
               options.num_groups());
-  weight = register_parameter("weight", options.affine() ? empty(options.num_channels()) : Tensor());
+  weight =
+      register_parameter("weight", options.affine() ? empty(options.num_channels()) : Tensor());
   bias = register_parameter("bias", options.affine() ? empty(options.num_channels()) : Tensor());
   reset_parameters();
 }

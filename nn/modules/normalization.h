@@ -4,7 +4,8 @@
 
 namespace taper::nn {
 
-/// What batch and instance norm share: weight and bias per channel, running mean and variance as buffers.
+/// What batch and instance norm share: weight and bias per channel, running mean and variance as
+/// buffers.
 template <size_t D, class Derived, class Options>
 class TAPER_API NormImplBase : public Cloneable<Derived> {
  public:

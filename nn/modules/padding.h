@@ -2,26 +2,26 @@
 
 #include "taper/nn/options/pooling.h"
 
-// Padding of the last one or two dimensions. Sizes are pairs (before, after), the last dimension first.
+// Padding of the last one or two dimensions. Sizes are pairs (before, after), the last dimension
+// first.
 
 namespace taper::nn {
 
 /// One module that pads, from its name and number of dimensions.
-#define TAPER_PADDING(Name, D)                                                              \
-  class TAPER_API Name##D##dImpl : public Cloneable<Name##D##dImpl> {                       \
-   public:                                                                                  \
-    Name##D##dImpl(ExpandingArray<D * 2> padding)                                           \
-        : Name##D##dImpl(Name##D##dOptions(padding)) {}                                     \
-    explicit Name##D##dImpl(const Name##D##dOptions& options) : options(options) {}         \
-    void reset() override {}                                                                \
-    void pretty_print(std::ostream& stream) const override;                                 \
-    Tensor forward(const Tensor& input);                                                    \
-                                                                                            \
-    Name##D##dOptions options;                                                              \
-  };                                                                                        \
+#define TAPER_PADDING(Name, D)                                                                    \
+  class TAPER_API Name##D##dImpl : public Cloneable<Name##D##dImpl> {                             \
+   public:                                                                                        \
+    Name##D##dImpl(ExpandingArray<D * 2> padding) : Name##D##dImpl(Name##D##dOptions(padding)) {} \
+    explicit Name##D##dImpl(const Name##D##dOptions& options) : options(options) {}               \
+    void reset() override {}                                                                      \
+    void pretty_print(std::ostream& stream) const override;                                       \
+    Tensor forward(const Tensor& input);                                                          \
+                                                                                                  \
+    Name##D##dOptions options;                                                                    \
+  };                                                                                              \
   TAPER_MODULE(Name##D##d)
 
-TAPER_PADDING(ReflectionPad, 1);   ///< mirrored at the edge, which is not repeated
+TAPER_PADDING(ReflectionPad, 1);  ///< mirrored at the edge, which is not repeated
 TAPER_PADDING(ReflectionPad, 2);
 TAPER_PADDING(ReplicationPad, 1);  ///< the edge repeated
 TAPER_PADDING(ReplicationPad, 2);

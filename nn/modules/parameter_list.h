@@ -6,7 +6,8 @@
 
 namespace taper::nn {
 
-/// Parameters in a list, named "0", "1", ...; a tensor that requires no grad is held, but not trained.
+/// Parameters in a list, named "0", "1", ...; a tensor that requires no grad is held, but not
+/// trained.
 class TAPER_API ParameterListImpl : public Cloneable<ParameterListImpl> {
  public:
   using Item = OrderedDict<std::string, Tensor>::Item;

@@ -24,12 +24,12 @@ std::tuple<Tensor, Tensor> MaxPool1dImpl::forward_with_indices(const Tensor& inp
   const auto plane = [](const ExpandingArray<1>& length, int64_t height) {
     return ExpandingArray<2>({height, (*length)[0]});
   };
-  const auto [values, indices] =
-      F::max_pool2d_with_indices(input.unsqueeze(-2), MaxPool2dOptions(plane(options.kernel_size(), 1))
-                                                          .stride(plane(options.stride(), 1))
-                                                          .padding(plane(options.padding(), 0))
-                                                          .dilation(plane(options.dilation(), 1))
-                                                          .ceil_mode(options.ceil_mode()));
+  const auto [values, indices] = F::max_pool2d_with_indices(
+      input.unsqueeze(-2), MaxPool2dOptions(plane(options.kernel_size(), 1))
+                               .stride(plane(options.stride(), 1))
+                               .padding(plane(options.padding(), 0))
+                               .dilation(plane(options.dilation(), 1))
+                               .ceil_mode(options.ceil_mode()));
   return {values.squeeze(-2), indices.squeeze(-2)};
 }
 

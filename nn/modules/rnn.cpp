@@ -27,9 +27,10 @@ std::string RNNImplBase<Derived, Options>::weight_name(const char* kind, int64_t
 
 template <class Derived, class Options>
 void RNNImplBase<Derived, Options>::reset() {
-  TAPER_CHECK(options.dropout() >= 0 && options.dropout() <= 1,
-              "dropout should be a number in range [0, 1] representing the probability of an element "
-              "being zeroed");
+  TAPER_CHECK(
+      options.dropout() >= 0 && options.dropout() <= 1,
+      "dropout should be a number in range [0, 1] representing the probability of an element "
+      "being zeroed");
   TAPER_CHECK(options.hidden_size() > 0, "hidden_size must be greater than zero");
   TAPER_CHECK(options.num_layers() > 0, "num_layers must be greater than zero");
   const int64_t hidden = options.hidden_size();
@@ -66,19 +67,20 @@ void RNNImplBase<Derived, Options>::pretty_print(std::ostream& stream) const {
   stream << std::boolalpha << "torch::nn::" << name_ << "(input_size=" << options.input_size()
          << ", hidden_size=" << options.hidden_size() << ", num_layers=" << options.num_layers()
          << ", bias=" << options.bias() << ", batch_first=" << options.batch_first()
-         << ", dropout=" << options.dropout() << ", bidirectional=" << options.bidirectional() << ")";
+         << ", dropout=" << options.dropout() << ", bidirectional=" << options.bidirectional()
+         << ")";
 }
 
 template <class Derived, class Options>
 auto RNNImplBase<Derived, Options>::checked_input(const Tensor& input) const -> Sequence {
-  TAPER_CHECK(input.dim() == 2 || input.dim() == 3, name_,
-              ": Expected input to be 2D or 3D, got ", input.dim(), "D instead");
+  TAPER_CHECK(input.dim() == 2 || input.dim() == 3, name_, ": Expected input to be 2D or 3D, got ",
+              input.dim(), "D instead");
   TAPER_CHECK(input.size(-1) == options.input_size(),
-              "input.size(-1) must be equal to input_size. Expected ", options.input_size(), ", got ",
-              input.size(-1));
+              "input.size(-1) must be equal to input_size. Expected ", options.input_size(),
+              ", got ", input.size(-1));
   Sequence out;
   out.has_batch = input.dim() == 3;
-  out.steps = !out.has_batch            ? input.unsqueeze(1)
+  out.steps = !out.has_batch          ? input.unsqueeze(1)
               : options.batch_first() ? input.transpose(0, 1)
                                       : input;
   TAPER_CHECK(out.steps.size(0) > 0, "Expected sequence length to be larger than 0 in RNN");
@@ -93,9 +95,10 @@ Tensor RNNImplBase<Derived, Options>::checked_state(const Tensor& given, const S
   if (!given.defined()) {
     return zeros({count, input.batch_size, hidden}, input.steps.options());
   }
-  TAPER_CHECK(given.dim() == (input.has_batch ? 3 : 2), "For ", input.has_batch ? "batched 3-D" : "unbatched 2-D",
-              " input, hx and cx should also be ", input.has_batch ? 3 : 2, "-D but got ", given.dim(),
-              "-D tensor");
+  TAPER_CHECK(given.dim() == (input.has_batch ? 3 : 2), "For ",
+              input.has_batch ? "batched 3-D" : "unbatched 2-D",
+              " input, hx and cx should also be ", input.has_batch ? 3 : 2, "-D but got ",
+              given.dim(), "-D tensor");
   const Tensor state = input.has_batch ? given : given.unsqueeze(1);
   TAPER_CHECK(state.sizes().equals({count, input.batch_size, hidden}), "Expected ", what, " size (",
               count, ", ", input.batch_size, ", ", hidden, "), got ", given.sizes());
@@ -153,7 +156,8 @@ template class RNNImplBase<GRUImpl, GRUOptions>;
 
 namespace {
 
-/// Goes through time, forwards or backwards; `step(x)` gives the output at one step. Outputs are in time's order.
+/// Goes through time, forwards or backwards; `step(x)` gives the output at one step. Outputs are in
+/// time's order.
 template <class Step>
 Tensor over_time(const Tensor& projected, bool reverse, const Step& step) {
   std::vector<Tensor> steps = detail::steps_of(projected);
@@ -173,17 +177,16 @@ std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
   const Sequence sequence = checked_input(input);
   std::vector<Tensor> hidden = checked_state(hx, sequence, "hidden").unbind(0);
   const bool use_tanh = std::holds_alternative<enumtype::kTanh>(options.nonlinearity());
-  const Tensor out = run_layers(
-      sequence.steps, true,
-      [&](size_t at, const Tensor& projected, const Tensor& weight_hh, const std::optional<Tensor>&,
-          bool reverse) {
-        const Tensor weight = weight_hh.t();
-        Tensor& h = hidden[at];
-        return over_time(projected, reverse, [&](const Tensor& x) {
-          const Tensor sum = x.addmm(h, weight);
-          return h = use_tanh ? sum.tanh() : sum.relu();
-        });
-      });
+  const Tensor out = run_layers(sequence.steps, true,
+                                [&](size_t at, const Tensor& projected, const Tensor& weight_hh,
+                                    const std::optional<Tensor>&, bool reverse) {
+                                  const Tensor weight = weight_hh.t();
+                                  Tensor& h = hidden[at];
+                                  return over_time(projected, reverse, [&](const Tensor& x) {
+                                    const Tensor sum = x.addmm(h, weight);
+                                    return h = use_tanh ? sum.tanh() : sum.relu();
+                                  });
+                                });
   return {finish(out, sequence), finish_state(hidden, sequence)};
 }
 
@@ -195,20 +198,20 @@ std::tuple<Tensor, LSTMImpl::State> LSTMImpl::forward(const Tensor& input,
   const State given = hx_opt.value_or(State());
   std::vector<Tensor> hidden = checked_state(std::get<0>(given), sequence, "hidden[0]").unbind(0);
   std::vector<Tensor> cell = checked_state(std::get<1>(given), sequence, "hidden[1]").unbind(0);
-  const Tensor out = run_layers(
-      sequence.steps, true,
-      [&](size_t at, const Tensor& projected, const Tensor& weight_hh, const std::optional<Tensor>&,
-          bool reverse) {
-        const Tensor weight = weight_hh.t();
-        detail::LSTMState state = {hidden[at], cell[at]};
-        const Tensor outputs = over_time(projected, reverse, [&](const Tensor& x) {
-          state = detail::lstm_step(x.addmm(state.hidden, weight), state.cell);
-          return state.hidden;
-        });
-        hidden[at] = state.hidden;
-        cell[at] = state.cell;
-        return outputs;
-      });
+  const Tensor out =
+      run_layers(sequence.steps, true,
+                 [&](size_t at, const Tensor& projected, const Tensor& weight_hh,
+                     const std::optional<Tensor>&, bool reverse) {
+                   const Tensor weight = weight_hh.t();
+                   detail::LSTMState state = {hidden[at], cell[at]};
+                   const Tensor outputs = over_time(projected, reverse, [&](const Tensor& x) {
+                     state = detail::lstm_step(x.addmm(state.hidden, weight), state.cell);
+                     return state.hidden;
+                   });
+                   hidden[at] = state.hidden;
+                   cell[at] = state.cell;
+                   return outputs;
+                 });
   return {finish(out, sequence),
           State(finish_state(hidden, sequence), finish_state(cell, sequence))};
 }
@@ -268,8 +271,8 @@ void RNNCellImplBase<Derived, Options>::pretty_print(std::ostream& stream) const
 
 template <class Derived, class Options>
 Tensor RNNCellImplBase<Derived, Options>::checked_input(const Tensor& input) const {
-  TAPER_CHECK(input.dim() == 1 || input.dim() == 2, name_,
-              ": Expected input to be 1D or 2D, got ", input.dim(), "D instead");
+  TAPER_CHECK(input.dim() == 1 || input.dim() == 2, name_, ": Expected input to be 1D or 2D, got ",
+              input.dim(), "D instead");
   TAPER_CHECK(input.size(-1) == options.input_size(), "input has inconsistent input_size: got ",
               input.size(-1), " expected ", options.input_size());
   return input.dim() == 2 ? input : input.unsqueeze(0);
@@ -303,7 +306,8 @@ std::optional<Tensor> given(const Tensor& bias) {
 
 }  // namespace
 
-LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& options) : RNNCellImplBase(options, "LSTMCell", 4) {}
+LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& options)
+    : RNNCellImplBase(options, "LSTMCell", 4) {}
 
 LSTMCellImpl::State LSTMCellImpl::forward(const Tensor& input, std::optional<State> hx_opt) {
   const Tensor x = checked_input(input);

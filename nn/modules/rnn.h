@@ -4,15 +4,17 @@
 
 #include "taper/nn/options/rnn.h"
 
-// Recurrent networks. Input [time, batch, input_size], [batch, time, input_size] with batch_first, or
-// [time, input_size]; states [layers * directions, batch, hidden_size], zeros where none are given.
+// Recurrent networks. Input [time, batch, input_size], [batch, time, input_size] with batch_first,
+// or [time, input_size]; states [layers * directions, batch, hidden_size], zeros where none are
+// given.
 
 namespace taper::nn {
 
 namespace detail {
 
 /// What the three kinds share: options, weights and checks. `weight_ih_l0` [gates * hidden, input],
-/// `weight_hh_l0` [gates * hidden, hidden], `bias_ih_l0`, `bias_hh_l0`; then layer 1, and `..._reverse`.
+/// `weight_hh_l0` [gates * hidden, hidden], `bias_ih_l0`, `bias_hh_l0`; then layer 1, and
+/// `..._reverse`.
 template <class Derived, class Options>
 class TAPER_API RNNImplBase : public Cloneable<Derived> {
  public:
@@ -32,7 +34,7 @@ class TAPER_API RNNImplBase : public Cloneable<Derived> {
 
  protected:
   struct Sequence {
-    Tensor steps;             ///< [time, batch, input_size]
+    Tensor steps;  ///< [time, batch, input_size]
     bool has_batch = true;
     int64_t batch_size = 0;
   };
@@ -43,8 +45,9 @@ class TAPER_API RNNImplBase : public Cloneable<Derived> {
   Tensor finish_state(const std::vector<Tensor>& states, const Sequence& input) const;
   int64_t directions() const { return options.bidirectional() ? 2 : 1; }
 
-  /// Runs all layers and directions. `run(layer_and_direction, projected, weight_hh, bias_hh, reverse)` goes through
-  /// time and returns the outputs [time, batch, hidden]; `projected` is [time, batch, gates * hidden].
+  /// Runs all layers and directions. `run(layer_and_direction, projected, weight_hh, bias_hh,
+  /// reverse)` goes through time and returns the outputs [time, batch, hidden]; `projected` is
+  /// [time, batch, gates * hidden].
   template <class Run>
   Tensor run_layers(Tensor input, bool joint_bias, const Run& run) const;
 
@@ -67,7 +70,8 @@ class TAPER_API RNNImpl : public detail::RNNImplBase<RNNImpl, RNNOptions> {
 };
 TAPER_MODULE(RNN);
 
-/// Long short-term memory; gates in the order input, forget, cell, output. Hochreiter and Schmidhuber, 1997.
+/// Long short-term memory; gates in the order input, forget, cell, output. Hochreiter and
+/// Schmidhuber, 1997.
 class TAPER_API LSTMImpl : public detail::RNNImplBase<LSTMImpl, LSTMOptions> {
  public:
   using State = std::tuple<Tensor, Tensor>;  ///< hidden, cell

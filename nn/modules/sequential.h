@@ -7,8 +7,8 @@
 
 namespace taper::nn {
 
-/// Calls its modules one after another, each with what the one before returned. Named "0", "1", ... unless
-/// names are given: `Sequential({{"fc", Linear(4, 2)}, {"act", ReLU()}})`.
+/// Calls its modules one after another, each with what the one before returned. Named "0", "1", ...
+/// unless names are given: `Sequential({{"fc", Linear(4, 2)}, {"act", ReLU()}})`.
 class TAPER_API SequentialImpl : public Cloneable<SequentialImpl> {
  public:
   using Iterator = std::vector<AnyModule>::iterator;
@@ -20,8 +20,9 @@ class TAPER_API SequentialImpl : public Cloneable<SequentialImpl> {
   SequentialImpl& operator=(const SequentialImpl&) = default;
   /// Modules by value, by shared_ptr or in holders.
   template <class First, class... Rest,
-            class = std::enable_if_t<!std::is_base_of_v<SequentialImpl, std::decay_t<First>> &&
-                                     !std::is_same_v<std::decay_t<First>, std::initializer_list<NamedAnyModule>>>>
+            class = std::enable_if_t<
+                !std::is_base_of_v<SequentialImpl, std::decay_t<First>> &&
+                !std::is_same_v<std::decay_t<First>, std::initializer_list<NamedAnyModule>>>>
   explicit SequentialImpl(First&& first, Rest&&... rest) {
     modules_.reserve(1 + sizeof...(Rest));
     push_back(std::forward<First>(first));
@@ -34,7 +35,8 @@ class TAPER_API SequentialImpl : public Cloneable<SequentialImpl> {
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
-  /// The first module takes all arguments. `forward<std::tuple<Tensor, Tensor>>(x)` names what the last one returns.
+  /// The first module takes all arguments. `forward<std::tuple<Tensor, Tensor>>(x)` names what the
+  /// last one returns.
   template <class Result = Tensor, class... Arguments>
   Result forward(Arguments&&... arguments) {
     std::vector<AnyValue> values;
@@ -118,7 +120,8 @@ class Sequential : public ModuleHolder<SequentialImpl> {
  public:
   using ModuleHolder<SequentialImpl>::ModuleHolder;
   Sequential() = default;
-  Sequential(std::initializer_list<NamedAnyModule> modules) : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
+  Sequential(std::initializer_list<NamedAnyModule> modules)
+      : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
   using Impl [[maybe_unused]] = SequentialImpl;
 };
 

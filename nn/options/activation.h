@@ -10,10 +10,10 @@
 namespace taper::nn {
 
 /// Options of an activation that only knows whether to work in place.
-#define TAPER_INPLACE_OPTIONS(Name)                    \
-  struct Name##Options {                               \
+#define TAPER_INPLACE_OPTIONS(Name)                            \
+  struct Name##Options {                                       \
     Name##Options(bool inplace = false) : inplace_(inplace) {} \
-    TAPER_ARG(bool, inplace);                          \
+    TAPER_ARG(bool, inplace);                                  \
   }
 TAPER_INPLACE_OPTIONS(ReLU);
 TAPER_INPLACE_OPTIONS(ReLU6);

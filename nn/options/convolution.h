@@ -9,8 +9,8 @@
 namespace taper::nn {
 
 namespace detail {
-using conv_padding_mode_t = std::variant<enumtype::kZeros, enumtype::kReflect, enumtype::kReplicate,
-                                         enumtype::kCircular>;
+using conv_padding_mode_t =
+    std::variant<enumtype::kZeros, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
 template <size_t D>
 using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
 }  // namespace detail
@@ -22,7 +22,9 @@ struct ConvOptions {
   using padding_t = detail::conv_padding_t<D>;
 
   ConvOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
-      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(std::move(kernel_size)) {}
+      : in_channels_(in_channels),
+        out_channels_(out_channels),
+        kernel_size_(std::move(kernel_size)) {}
 
   TAPER_ARG(int64_t, in_channels);
   TAPER_ARG(int64_t, out_channels);
@@ -54,7 +56,9 @@ struct ConvTransposeOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
 
   ConvTransposeOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
-      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(std::move(kernel_size)) {}
+      : in_channels_(in_channels),
+        out_channels_(out_channels),
+        kernel_size_(std::move(kernel_size)) {}
 
   TAPER_ARG(int64_t, in_channels);
   TAPER_ARG(int64_t, out_channels);

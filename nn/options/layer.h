@@ -54,7 +54,8 @@ struct DropoutOptions {
 };
 using Dropout2dOptions = DropoutOptions;
 
-struct BatchNormOptions {
+// An argument of exported templates has to be exported too.
+struct TAPER_API BatchNormOptions {
   BatchNormOptions(int64_t num_features) : num_features_(num_features) {}
   TAPER_ARG(int64_t, num_features);
   TAPER_ARG(double, eps) = 1e-5;
@@ -66,7 +67,7 @@ struct BatchNormOptions {
 using BatchNorm1dOptions = BatchNormOptions;
 using BatchNorm2dOptions = BatchNormOptions;
 
-struct InstanceNormOptions {
+struct TAPER_API InstanceNormOptions {
   InstanceNormOptions(int64_t num_features) : num_features_(num_features) {}
   TAPER_ARG(int64_t, num_features);
   TAPER_ARG(double, eps) = 1e-5;

@@ -10,18 +10,19 @@ namespace taper::nn {
 
 namespace detail {
 using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
-using kl_reduction_t = std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
+using kl_reduction_t =
+    std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
 TAPER_API int64_t to_reduction(const reduction_t& reduction);
 }  // namespace detail
 
 /// Options of a loss that only knows how to reduce: kMean unless set, or kSum, kNone.
-#define TAPER_REDUCTION_OPTIONS(Name)                                       \
-  struct Name##Options {                                                    \
-    using reduction_t = detail::reduction_t;                                \
-    Name##Options(reduction_t reduction = kMean) : reduction_(reduction) {} \
-    template <class Enum, class = std::enable_if_t<std::is_constructible_v<reduction_t, Enum>>>            \
-    Name##Options(Enum reduction) : reduction_(reduction) {}                \
-    TAPER_ARG(reduction_t, reduction);                                      \
+#define TAPER_REDUCTION_OPTIONS(Name)                                                           \
+  struct Name##Options {                                                                        \
+    using reduction_t = detail::reduction_t;                                                    \
+    Name##Options(reduction_t reduction = kMean) : reduction_(reduction) {}                     \
+    template <class Enum, class = std::enable_if_t<std::is_constructible_v<reduction_t, Enum>>> \
+    Name##Options(Enum reduction) : reduction_(reduction) {}                                    \
+    TAPER_ARG(reduction_t, reduction);                                                          \
   }
 TAPER_REDUCTION_OPTIONS(L1Loss);
 TAPER_REDUCTION_OPTIONS(MSELoss);

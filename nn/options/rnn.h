@@ -7,30 +7,30 @@
 
 namespace taper::nn {
 
-#define TAPER_RNN_FIELDS                                                          \
-  TAPER_ARG(int64_t, input_size);                                                 \
-  TAPER_ARG(int64_t, hidden_size);                                                \
-  TAPER_ARG(int64_t, num_layers) = 1;                                             \
-  TAPER_ARG(bool, bias) = true;                                                   \
-  /* Input and output as [batch, time, ...] rather than [time, batch, ...]. */    \
-  TAPER_ARG(bool, batch_first) = false;                                           \
-  /* Probability of dropout between layers. */                                    \
-  TAPER_ARG(double, dropout) = 0.0;                                               \
+#define TAPER_RNN_FIELDS                                                       \
+  TAPER_ARG(int64_t, input_size);                                              \
+  TAPER_ARG(int64_t, hidden_size);                                             \
+  TAPER_ARG(int64_t, num_layers) = 1;                                          \
+  TAPER_ARG(bool, bias) = true;                                                \
+  /* Input and output as [batch, time, ...] rather than [time, batch, ...]. */ \
+  TAPER_ARG(bool, batch_first) = false;                                        \
+  /* Probability of dropout between layers. */                                 \
+  TAPER_ARG(double, dropout) = 0.0;                                            \
   TAPER_ARG(bool, bidirectional) = false
 
-struct RNNOptions {
+struct TAPER_API RNNOptions {
   using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
   RNNOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   TAPER_ARG(nonlinearity_t, nonlinearity) = kTanh;
   TAPER_RNN_FIELDS;
 };
-struct LSTMOptions {
+struct TAPER_API LSTMOptions {
   LSTMOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   TAPER_RNN_FIELDS;
 };
-struct GRUOptions {
+struct TAPER_API GRUOptions {
   GRUOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   TAPER_RNN_FIELDS;
@@ -38,13 +38,13 @@ struct GRUOptions {
 #undef TAPER_RNN_FIELDS
 
 /// Options of the one-step cells.
-#define TAPER_CELL_OPTIONS(Name)                                    \
-  struct Name##Options {                                            \
-    Name##Options(int64_t input_size, int64_t hidden_size)          \
-        : input_size_(input_size), hidden_size_(hidden_size) {}     \
-    TAPER_ARG(int64_t, input_size);                                 \
-    TAPER_ARG(int64_t, hidden_size);                                \
-    TAPER_ARG(bool, bias) = true;                                   \
+#define TAPER_CELL_OPTIONS(Name)                                \
+  struct TAPER_API Name##Options {                              \
+    Name##Options(int64_t input_size, int64_t hidden_size)      \
+        : input_size_(input_size), hidden_size_(hidden_size) {} \
+    TAPER_ARG(int64_t, input_size);                             \
+    TAPER_ARG(int64_t, hidden_size);                            \
+    TAPER_ARG(bool, bias) = true;                               \
   }
 TAPER_CELL_OPTIONS(LSTMCell);
 TAPER_CELL_OPTIONS(GRUCell);

@@ -219,7 +219,8 @@ std::shared_ptr<Content> content_of(Safetensors file, const std::string& source,
   }
   const std::string prefix = kValuePrefix;
   for (auto& [key, text] : file.metadata) {
-    if (key.starts_with(prefix)) content->values.emplace(key.substr(prefix.size()), std::move(text));
+    if (key.starts_with(prefix))
+      content->values.emplace(key.substr(prefix.size()), std::move(text));
   }
   return content;
 }

@@ -10,9 +10,10 @@
 
 #include "taper/core/ivalue.h"
 
-// Archives: tensors and values by name, in a tree of nested archives whose names are joined with dots. On disk an
-// archive is a safetensors file: the tensors under their full names, the values as JSON in its metadata under
-// "taper.<name>". The Python package reads the tensors, and what it writes can be loaded here.
+// Archives: tensors and values by name, in a tree of nested archives whose names are joined with
+// dots. On disk an archive is a safetensors file: the tensors under their full names, the values as
+// JSON in its metadata under "taper.<name>". The Python package reads the tensors, and what it
+// writes can be loaded here.
 
 namespace taper::serialize {
 
@@ -49,8 +50,8 @@ class TAPER_API InputArchive {
  public:
   InputArchive();
 
-  /// Throws where there is no such name, or something of another kind. A defined tensor takes over the saved
-  /// data, whatever its shape and dtype, and stays on its device.
+  /// Throws where there is no such name, or something of another kind. A defined tensor takes over
+  /// the saved data, whatever its shape and dtype, and stays on its device.
   void read(const std::string& key, Tensor& tensor, bool is_buffer = false);
   void read(const std::string& key, IValue& value);
   void read(const std::string& key, InputArchive& nested);
@@ -59,8 +60,8 @@ class TAPER_API InputArchive {
   bool try_read(const std::string& key, IValue& value);
   bool try_read(const std::string& key, InputArchive& nested);
 
-  /// Replaces the content. A file that is truncated or damaged is refused whole. With `device`, tensors are
-  /// moved there.
+  /// Replaces the content. A file that is truncated or damaged is refused whole. With `device`,
+  /// tensors are moved there.
   void load_from(const std::string& filename, std::optional<Device> device = std::nullopt);
   void load_from(std::istream& stream, std::optional<Device> device = std::nullopt);
   void load_from(const char* data, size_t size, std::optional<Device> device = std::nullopt);
@@ -82,9 +83,9 @@ class TAPER_API InputArchive {
   std::string prefix_;
 };
 
-/// Makes the loading of a module all or nothing: while it lives, what the archive would read into defined tensors
-/// is only checked, and `commit` writes all of it, or throws one error that lists everything that does not
-/// fit. Nested ones leave it to the outermost.
+/// Makes the loading of a module all or nothing: while it lives, what the archive would read into
+/// defined tensors is only checked, and `commit` writes all of it, or throws one error that lists
+/// everything that does not fit. Nested ones leave it to the outermost.
 class DeferredReads {
  public:
   explicit DeferredReads(InputArchive& archive);
@@ -111,7 +112,8 @@ TAPER_API InputArchive& operator>>(InputArchive& archive, IValue& value);
 
 namespace taper {
 
-/// Saves a tensor, a list of them, a module or an optimizer: `save(net, "net.safetensors")`, or to a stream.
+/// Saves a tensor, a list of them, a module or an optimizer: `save(net, "net.safetensors")`, or to
+/// a stream.
 template <class Value, class... To>
 void save(const Value& value, To&&... to) {
   serialize::OutputArchive archive;
@@ -124,7 +126,8 @@ inline void save(const std::vector<Tensor>& tensors, const std::string& filename
   archive.save_to(filename);
 }
 
-/// Loads what `save` wrote into a value of the same kind, all or nothing: when it throws, `value` is as it was.
+/// Loads what `save` wrote into a value of the same kind, all or nothing: when it throws, `value`
+/// is as it was.
 template <class Value, class... From>
 void load(Value& value, From&&... from) {
   serialize::InputArchive archive;

@@ -6,7 +6,8 @@
 
 #include "taper/core/macros.h"
 
-// Files as everything that reads them needs them: opened, measured, read at an offset, with errors that name them.
+// Files as everything that reads them needs them: opened, measured, read at an offset, with errors
+// that name them.
 
 namespace taper::serialize::detail {
 

@@ -1,5 +1,5 @@
-// How a module goes into an archive: each parameter and buffer under its name, each submodule nested under its
-// own, so that a saved model has the names of its state dictionary.
+// How a module goes into an archive: each parameter and buffer under its name, each submodule
+// nested under its own, so that a saved model has the names of its state dictionary.
 
 #include "taper/nn/module.h"
 #include "taper/nn/serialize/archive.h"

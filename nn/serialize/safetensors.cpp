@@ -237,7 +237,8 @@ TensorMap load_safetensors(const std::string& path) { return read_safetensors(pa
 
 namespace {
 
-/// A file about to be written: everything that can be refused is refused here, before a byte goes out.
+/// A file about to be written: everything that can be refused is refused here, before a byte goes
+/// out.
 class Writer {
  public:
   Writer(const TensorMap& tensors, const StringMap& metadata) {
@@ -261,8 +262,7 @@ class Writer {
     try {
       text_ = header.dump();
     } catch (const Json::exception&) {
-      taper::detail::fail<ValueError>(
-          "save_safetensors: a name or a metadata text is not UTF-8");
+      taper::detail::fail<ValueError>("save_safetensors: a name or a metadata text is not UTF-8");
     }
     text_.append((8 - text_.size() % 8) % 8, ' ');
     TAPER_CHECK_VALUE(text_.size() <= kMostHeader, "save_safetensors: names and metadata take ",

@@ -63,7 +63,8 @@ std::string value_to_text(const std::string& key, const IValue& value) {
     json = value.toIntVector();
   } else if (value.isDoubleList()) {
     json["doubles"] = Json::array();
-    for (const double number : value.toDoubleVector()) json["doubles"].push_back(from_double(number));
+    for (const double number : value.toDoubleVector())
+      json["doubles"].push_back(from_double(number));
   } else if (value.isList()) {
     json["strings"] = value.toStringVector();
   }

@@ -203,8 +203,9 @@ TEST_CASE("gradients may stay undefined, and backward sees what is wanted") {
 
 TEST_CASE("a gradient for an argument that is no tensor") {
   Tensor x = leaf({1});
-  CHECK(error_of([&] { GradientOfANumber::apply(x, 1.0).sum().backward(); })
-            .find("the corresponding forward input was not a Variable") != std::string::npos);
+  CHECK(error_of([&] {
+          GradientOfANumber::apply(x, 1.0).sum().backward();
+        }).find("the corresponding forward input was not a Variable") != std::string::npos);
 }
 
 TEST_CASE("a custom function's backward a second time") {

@@ -60,7 +60,8 @@ TEST_CASE("11, 12: gradients at kinks") {
   check_rows(std::vector<ValueRow>{
       // PyTorch up to 2.12 let the gradient pass at the bounds; 2.15, the reference, does not.
       GIVES(GRADIENT(clamp(x, -1, 1), tensor({-2., -1., 0., 1., 2.})), {0, 0, 1, 0, 0}),
-      GIVES(GRADIENT(clamp(x, std::optional<Tensor>(full({5}, -1.)), std::optional<Tensor>(full({5}, 1.))),
+      GIVES(GRADIENT(clamp(x, std::optional<Tensor>(full({5}, -1.)),
+                           std::optional<Tensor>(full({5}, 1.))),
                      tensor({-2., -1., 0., 1., 2.})),
             {0, 0.5, 1, 0.5, 0}),
       GIVES(GRADIENT(hardtanh(x), tensor({-1., 0., 1.})), {0, 1, 0}),

@@ -59,7 +59,7 @@ TEST_CASE("Sequential: access, iteration, extension") {
   for (const nn::AnyModule& module : *model) count += module.ptr() != nullptr;
   CHECK(count == 2);
   model->extend(std::vector<nn::Linear>{nn::Linear(2, 2), nn::Linear(2, 1)});
-  const nn::Sequential other(nn::Tanh());
+  const nn::Sequential other{nn::Tanh()};
   model->extend(*other);
   CHECK(model->size() == 5);
   CHECK(model[4].get() == other->ptr(0).get());

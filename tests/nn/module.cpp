@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "support/rows.h"
+#include "taper/autograd/grad_mode.h"
 #include "taper/nn/nn.h"
 
 using namespace taper;

@@ -32,9 +32,7 @@ struct File {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  void write(const std::string& bytes) const {
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
+  void write(const std::string& bytes) const { std::ofstream(path, std::ios::binary) << bytes; }
   std::string path;
 };
 
@@ -77,8 +75,8 @@ std::vector<double> all_values(const nn::Module& module) {
 }  // namespace
 
 TEST_CASE("tensors of every dtype come back") {
-  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt, kShort, kChar,
-                                 kByte, kBool}) {
+  for (const ScalarType dtype :
+       {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt, kShort, kChar, kByte, kBool}) {
     const Tensor saved = make({0, 1, 1, 0, 1, 0}, {2, 3}, dtype);
     std::stringstream file;
     save(saved.t(), file);
@@ -174,7 +172,10 @@ TEST_CASE("nested archives") {
 TEST_CASE("a module comes back, under the names of its state_dict") {
   const File file;
   Net saved, loaded;
-  { NoGradGuard quiet; saved->steps.fill_(5); }
+  {
+    NoGradGuard quiet;
+    saved->steps.fill_(5);
+  }
   save(saved, file.path);
   const auto content = serialize::load_safetensors(file.path);
   for (const auto& item : saved->state_dict()) CHECK(content.count(item.key()) == 1);
@@ -196,7 +197,10 @@ TEST_CASE("a module with a save and load of its own") {
   std::stringstream file;
   auto saved = std::make_shared<CountingImpl>(), loaded = std::make_shared<CountingImpl>();
   saved->count = 3;
-  { NoGradGuard quiet; saved->weight.fill_(2); }
+  {
+    NoGradGuard quiet;
+    saved->weight.fill_(2);
+  }
   save(saved, file);
   load(loaded, file);
   CHECK(loaded->count == 3);
@@ -253,7 +257,8 @@ TEST_CASE("a damaged file is refused wherever it is cut or changed") {
 
 TEST_CASE("a damaged value is refused") {
   const File file;
-  serialize::save_safetensors({}, file.path, {{"taper.n", "3x"}, {"taper.m", "{\"double\": \"x\"}"}});
+  serialize::save_safetensors({}, file.path,
+                              {{"taper.n", "3x"}, {"taper.m", "{\"double\": \"x\"}"}});
   InputArchive in;
   in.load_from(file.path);
   IValue value;

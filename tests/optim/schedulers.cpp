@@ -16,8 +16,7 @@ using namespace taper::optim;
 
 namespace {
 
-const std::vector<double> kMetrics = {1.0, 0.9, 0.95, 0.91, 0.9, 0.5,
-                                      0.6, 0.6, 0.6,  0.6,  0.6, 0.6};
+const std::vector<double> kMetrics = {1.0, 0.9, 0.95, 0.91, 0.9, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6};
 
 struct TwoGroups {
   TwoGroups() : optimizer(groups(), SGDOptions(1.0)) {}
@@ -67,9 +66,9 @@ TEST_CASE("schedulers follow PyTorch's") {
   check("CosineAnnealingLR", rates<CosineAnnealingLR>(4, .01), kCosine);
   check("LambdaLR", rates<LambdaLR>([](int64_t epoch) { return 1. / double(epoch + 2); }), kLambda);
   check("LambdaLR, one each",
-        rates<LambdaLR>(std::vector<LambdaLR::Lambda>{
-            [](int64_t epoch) { return std::pow(.9, double(epoch)); },
-            [](int64_t epoch) { return 1. + double(epoch); }}),
+        rates<LambdaLR>(
+            std::vector<LambdaLR::Lambda>{[](int64_t epoch) { return std::pow(.9, double(epoch)); },
+                                          [](int64_t epoch) { return 1. + double(epoch); }}),
         kLambdas);
   check("LinearLR", rates<LinearLR>(.25, 1., 4), kLinear);
 }
@@ -78,10 +77,12 @@ TEST_CASE("two schedulers on one optimizer") {
   TwoGroups two;
   LinearLR warm_up(two.optimizer, .5, 1, 3);
   ExponentialLR decay(two.optimizer, .9);
-  check("LinearLR and ExponentialLR", twelve(two, [&](size_t) {
-          warm_up.step();
-          decay.step();
-        }),
+  check("LinearLR and ExponentialLR",
+        twelve(two,
+               [&](size_t) {
+                 warm_up.step();
+                 decay.step();
+               }),
         kChained);
 }
 
@@ -120,11 +121,12 @@ TEST_CASE("schedulers refuse what makes no sense") {
   CHECK_FALSE(error_of([&] { CosineAnnealingLR(two.optimizer, 0); }).empty());
   CHECK_FALSE(error_of([&] { LinearLR(two.optimizer, 0); }).empty());
   CHECK_FALSE(error_of([&] {
-                LambdaLR(two.optimizer, std::vector<LambdaLR::Lambda>(3, [](int64_t) { return 1.; }));
+                LambdaLR(two.optimizer,
+                         std::vector<LambdaLR::Lambda>(3, [](int64_t) { return 1.; }));
               }).empty());
   CHECK_FALSE(
       error_of([&] { ReduceLROnPlateau(two.optimizer, ReduceLROnPlateau::min, 1.5); }).empty());
-  StepLR scheduler(two.optimizer, 2);
+  CosineAnnealingLR scheduler(two.optimizer, 2);
   two.optimizer.add_param_group(OptimizerParamGroup({ones({1}).requires_grad_(true)}));
   CHECK(error_of([&] { scheduler.step(); }).find("param groups") != std::string::npos);
 }

@@ -5,7 +5,8 @@
 #include "support/rows.h"
 #include "taper/optim/optim.h"
 
-// Saved optimizers: what comes back goes on with the very numbers, and what does not fit changes nothing.
+// Saved optimizers: what comes back goes on with the very numbers, and what does not fit changes
+// nothing.
 
 using namespace taper;
 using namespace support;

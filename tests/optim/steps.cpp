@@ -3,7 +3,8 @@
 #include "taper/autograd/grad_mode.h"
 #include "taper/optim/optim.h"
 
-// Steps of the optimizers: PyTorch's numbers for all their options, and what a step may and may not touch.
+// Steps of the optimizers: PyTorch's numbers for all their options, and what a step may and may not
+// touch.
 
 using namespace taper;
 using namespace support;
@@ -36,8 +37,10 @@ struct Row {
   std::vector<double> (*run)();
   std::vector<double> expected;
 };
-#define STEPS(Kind, options, ...) \
-  Row { #options, [] { return after<Kind>(options); }, {__VA_ARGS__} }
+#define STEPS(Kind, options, ...)                                  \
+  Row {                                                            \
+    #options, [] { return after<Kind>(options); }, { __VA_ARGS__ } \
+  }
 
 Tensor leaf(IntArrayRef sizes) { return ones(sizes, kDouble).requires_grad_(true); }
 
@@ -230,4 +233,39 @@ TEST_CASE("a gradient that does not fit is refused") {
   CHECK(error_of([&] { optimizer.step(); }).find("has a gradient of shape [3]") !=
         std::string::npos);
   CHECK(near(p, {1, 1}, 0));
+}
+
+namespace {
+
+// An optimizer of the program's own, written as for LibTorch.
+struct SignOptions : OptimizerCloneableOptions<SignOptions> {
+  TAPER_ARG(double, size) = .5;
+};
+class SignDescent : public Optimizer {
+ public:
+  explicit SignDescent(std::vector<Tensor> params)
+      : Optimizer(std::move(params), std::make_unique<SignOptions>()) {}
+  Tensor step(LossClosure = nullptr) override {
+    const NoGradGuard quiet;
+    for (OptimizerParamGroup& group : param_groups_) {
+      const double size = static_cast<SignOptions&>(group.options()).size();
+      for (Tensor& p : group.params()) {
+        if (p.grad().defined()) p.sub_(p.grad().sign(), size);
+      }
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an optimizer of the program's own") {
+  Tensor p = leaf({2});
+  p.mutable_grad() = make({3, -3}, {2}, kDouble);
+  SignDescent optimizer({p});
+  optimizer.step();
+  CHECK(near(p, {.5, 1.5}, 0));
+  CHECK_FALSE(error_of([&] { optimizer.param_groups()[0].options().set_lr(1); }).empty());
+  serialize::OutputArchive archive;
+  CHECK_FALSE(error_of([&] { optimizer.save(archive); }).empty());
 }

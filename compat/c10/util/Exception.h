@@ -30,14 +30,13 @@ TAPER_COLD void warn(const char* file, int line, const Args&... args) {
 
 }  // namespace c10::detail
 
-#define TORCH_CHECK_WITH(ErrorType, condition, ...)                                            \
-  do {                                                                                         \
-    if (TAPER_UNLIKELY(!(condition))) {                                                        \
-      ::c10::detail::fail_check<::c10::ErrorType>(#condition __VA_OPT__(, ) __VA_ARGS__);      \
-    }                                                                                          \
+#define TORCH_CHECK_WITH(ErrorType, condition, ...)                                       \
+  do {                                                                                    \
+    if (TAPER_UNLIKELY(!(condition))) {                                                   \
+      ::c10::detail::fail_check<::c10::ErrorType>(#condition __VA_OPT__(, ) __VA_ARGS__); \
+    }                                                                                     \
   } while (false)
-#define TORCH_CHECK(condition, ...) \
-  TORCH_CHECK_WITH(Error, condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK(condition, ...) TORCH_CHECK_WITH(Error, condition __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_INDEX(condition, ...) \
   TORCH_CHECK_WITH(IndexError, condition __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_VALUE(condition, ...) \
@@ -46,12 +45,11 @@ TAPER_COLD void warn(const char* file, int line, const Args&... args) {
   TORCH_CHECK_WITH(TypeError, condition __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) \
   TORCH_CHECK_WITH(NotImplementedError, condition __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT(condition, ...)                           \
-  do {                                                                  \
-    if (TAPER_UNLIKELY(!(condition))) {                                 \
-      ::c10::detail::fail_assert(#condition, __FILE__, __LINE__         \
-                                 __VA_OPT__(, ) __VA_ARGS__);           \
-    }                                                                   \
+#define TORCH_INTERNAL_ASSERT(condition, ...)                                                \
+  do {                                                                                       \
+    if (TAPER_UNLIKELY(!(condition))) {                                                      \
+      ::c10::detail::fail_assert(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
+    }                                                                                        \
   } while (false)
 #if defined(NDEBUG)
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
@@ -62,12 +60,12 @@ TAPER_COLD void warn(const char* file, int line, const Args&... args) {
 #endif
 
 #define TORCH_WARN(...) ::c10::detail::warn(__FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_WARN_ONCE(...)                                                        \
-  do {                                                                              \
-    [[maybe_unused]] static const bool taper_warned = [&] {                         \
-      TORCH_WARN(__VA_ARGS__);                                                      \
-      return true;                                                                  \
-    }();                                                                            \
+#define TORCH_WARN_ONCE(...)                                \
+  do {                                                      \
+    [[maybe_unused]] static const bool taper_warned = [&] { \
+      TORCH_WARN(__VA_ARGS__);                              \
+      return true;                                          \
+    }();                                                    \
   } while (false)
 
 // The names that older programs use.

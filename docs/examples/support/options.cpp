@@ -21,12 +21,14 @@ int run_main(int argc, char** argv, const std::string& description,
   app.add_option("--lr", options.lr, "Learning rate of Adam")->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "Same seed, same numbers");
   app.add_option("--threads", options.threads, "Threads for computing")->check(CLI::PositiveNumber);
-  app.add_option("--workers", options.workers, "Threads that load data; 0: none beside the main one")
+  app.add_option("--workers", options.workers,
+                 "Threads that load data; 0: none beside the main one")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--device", options.device, "cpu, cuda or cuda:N");
-  app.add_option("--data", options.data,
-                 "Folder in MNIST's format, gzipped or not (default: Fashion-MNIST where the system "
-                 "has it, else the digits that come with Taper)");
+  app.add_option(
+      "--data", options.data,
+      "Folder in MNIST's format, gzipped or not (default: Fashion-MNIST where the system "
+      "has it, else the digits that come with Taper)");
   app.add_option("--out", options.out, "Folder for the model, the history and the checkpoint");
   app.add_flag("--resume", options.resume, "Continue from the checkpoint in --out");
   app.add_flag("--dry-run", options.dry_run, "A few batches only, to see that everything works");

@@ -20,8 +20,8 @@ struct Options {
   bool dry_run = false;
 };
 
-/// Parses the command line, calls `program`, and turns errors into one line on the error stream and exit
-/// status 1 (2 for a wrong command line).
+/// Parses the command line, calls `program`, and turns errors into one line on the error stream and
+/// exit status 1 (2 for a wrong command line).
 int run_main(int argc, char** argv, const std::string& description,
              const std::function<int(const Options&)>& program);
 

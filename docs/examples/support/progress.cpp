@@ -53,13 +53,14 @@ void Progress::update(int64_t done, double loss) {
                 static_cast<int>(100 * done / std::max<int64_t>(total_, 1)), rate, loss,
                 rate > 0 ? duration(static_cast<double>(total_ - done) / rate).c_str() : "-:--");
   const std::string text = tail;
-  const int room = std::max(0, terminal_width() - 1 - static_cast<int>(title_.size() + text.size()) - 2);
+  const int room =
+      std::max(0, terminal_width() - 1 - static_cast<int>(title_.size() + text.size()) - 2);
   const int width = std::min(room, 30);
   const int filled = static_cast<int>(width * done / std::max<int64_t>(total_, 1));
   std::string bar;
   for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
-  std::cout << '\r' << title_ << ' ' << (colour_ ? "\033[36m" : "") << bar << (colour_ ? "\033[0m" : "")
-            << text << "\033[K" << std::flush;
+  std::cout << '\r' << title_ << ' ' << (colour_ ? "\033[36m" : "") << bar
+            << (colour_ ? "\033[0m" : "") << text << "\033[K" << std::flush;
   shown_ = true;
 }
 

@@ -6,8 +6,8 @@
 
 namespace examples {
 
-/// A live progress bar on a terminal: rate, loss, time left. Piped, or without a terminal, it is silent and
-/// only `finish_line` prints. Colours unless NO_COLOR is set.
+/// A live progress bar on a terminal: rate, loss, time left. Piped, or without a terminal, it is
+/// silent and only `finish_line` prints. Colours unless NO_COLOR is set.
 class Progress {
  public:
   Progress();

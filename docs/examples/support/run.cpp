@@ -30,7 +30,8 @@ int64_t peak_memory() {
 }
 
 Tensor bytes_to_tensor(const std::vector<uint8_t>& bytes) {
-  return from_blob(const_cast<uint8_t*>(bytes.data()), static_cast<int64_t>(bytes.size()), kByte).clone();
+  return from_blob(const_cast<uint8_t*>(bytes.data()), static_cast<int64_t>(bytes.size()), kByte)
+      .clone();
 }
 std::vector<uint8_t> tensor_to_bytes(const Tensor& tensor) {
   const uint8_t* data = tensor.data_ptr<uint8_t>();
@@ -78,10 +79,11 @@ void Run::start(const std::function<void(const data::LoaderState&)>& load_loader
   int64_t parameters = 0;
   for (const Tensor& parameter : model_->parameters()) parameters += parameter.numel();
   progress_.line("model    " + std::to_string(parameters) + " parameters");
-  if (options_.resume) progress_.line("resumed  in epoch " + std::to_string(epoch_) + " from " + path("checkpoint"));
+  if (options_.resume)
+    progress_.line("resumed  in epoch " + std::to_string(epoch_) + " from " + path("checkpoint"));
   if (epoch_ > options_.epochs) {
-    progress_.line("nothing left to do: " + std::to_string(epoch_ - 1) + " epochs are done and --epochs is " +
-                   std::to_string(options_.epochs));
+    progress_.line("nothing left to do: " + std::to_string(epoch_ - 1) +
+                   " epochs are done and --epochs is " + std::to_string(options_.epochs));
   }
   saved_at_ = Clock::now();
 }
@@ -128,14 +130,15 @@ bool Run::should_stop() {
 
 int Run::interrupted() {
   save_checkpoint();
-  progress_.line("stopped in epoch " + std::to_string(epoch_) + "; saved. To go on: the same command with --resume");
+  progress_.line("stopped in epoch " + std::to_string(epoch_) +
+                 "; saved. To go on: the same command with --resume");
   return 130;
 }
 
 void Run::finish_epoch() {
   const double seconds = seconds_in_epoch();
-  history_.push_back({epoch_, train_.mean_loss(), train_.accuracy(), test_.mean_loss(), test_.accuracy(),
-                      seconds});
+  history_.push_back({epoch_, train_.mean_loss(), train_.accuracy(), test_.mean_loss(),
+                      test_.accuracy(), seconds});
   progress_.line("epoch " + std::to_string(epoch_) + "/" + std::to_string(options_.epochs) +
                  format("  train loss %.4f", train_.mean_loss()) +
                  format(" accuracy %.2f %%", 100 * train_.accuracy()) +
@@ -159,10 +162,13 @@ void Run::finish() {
   data::save_safetensors(tensors, path("model.safetensors"), {{"format", "pt"}});
   write_summary();
   const double accuracy = history_.empty() ? 0 : history_.back().test_accuracy;
-  progress_.line(progress_.bold(format("test accuracy %.2f %%", 100 * accuracy)) +
-                 format(", %.0f samples/s", trained_seconds_ > 0 ? static_cast<double>(trained_samples_) / trained_seconds_ : 0) +
-                 format(", peak memory %.0f MB", static_cast<double>(peak_memory()) / 1e6));
-  progress_.line("written to " + options_.out + ": model.safetensors, history.csv, curves.svg, summary.json, "
+  progress_.line(
+      progress_.bold(format("test accuracy %.2f %%", 100 * accuracy)) +
+      format(", %.0f samples/s",
+             trained_seconds_ > 0 ? static_cast<double>(trained_samples_) / trained_seconds_ : 0) +
+      format(", peak memory %.0f MB", static_cast<double>(peak_memory()) / 1e6));
+  progress_.line("written to " + options_.out +
+                 ": model.safetensors, history.csv, curves.svg, summary.json, "
                  "checkpoint/");
 }
 
@@ -172,8 +178,9 @@ void Run::write_history() const {
   std::string csv = "epoch,train_loss,train_accuracy,test_loss,test_accuracy,seconds\n";
   for (const EpochRow& row : history_) {
     char line[256];
-    std::snprintf(line, sizeof line, "%lld,%.9g,%.9g,%.9g,%.9g,%.3f\n", static_cast<long long>(row.epoch),
-                  row.train_loss, row.train_accuracy, row.test_loss, row.test_accuracy, row.seconds);
+    std::snprintf(line, sizeof line, "%lld,%.9g,%.9g,%.9g,%.9g,%.3f\n",
+                  static_cast<long long>(row.epoch), row.train_loss, row.train_accuracy,
+                  row.test_loss, row.test_accuracy, row.seconds);
     csv += line;
   }
   data::atomic_write_file(path("history.csv"), csv);
@@ -183,10 +190,13 @@ void Run::write_history() const {
 void Run::write_summary() const {
   double seconds = 0;
   for (const EpochRow& row : history_) seconds += row.seconds;
-  const double rate = trained_seconds_ > 0 ? static_cast<double>(trained_samples_) / trained_seconds_ : 0;
-  std::string json = "{\n  \"dataset\": " + json_string(dataset_) + ",\n  \"device\": " +
-                     json_string(device_.str()) + ",\n  \"epochs\": " + std::to_string(history_.size());
-  json += ",\n  \"test_accuracy\": " + format("%.6f", history_.empty() ? 0 : history_.back().test_accuracy);
+  const double rate =
+      trained_seconds_ > 0 ? static_cast<double>(trained_samples_) / trained_seconds_ : 0;
+  std::string json = "{\n  \"dataset\": " + json_string(dataset_) +
+                     ",\n  \"device\": " + json_string(device_.str()) +
+                     ",\n  \"epochs\": " + std::to_string(history_.size());
+  json += ",\n  \"test_accuracy\": " +
+          format("%.6f", history_.empty() ? 0 : history_.back().test_accuracy);
   json += ",\n  \"samples_per_second\": " + format("%.1f", rate);
   json += ",\n  \"peak_memory_bytes\": " + std::to_string(peak_memory());
   json += ",\n  \"seconds\": " + format("%.3f", seconds) + "\n}\n";
@@ -204,8 +214,9 @@ void Run::save_checkpoint() {
   archive.write("model", model);
   archive.write("optimizer", optimizer);
   archive.write("loader", loader);
-  archive.write("random", bytes_to_tensor(in_training_ ? taper::detail::getDefaultCPUGenerator().state_bytes()
-                                                       : validation_random_));
+  archive.write("random",
+                bytes_to_tensor(in_training_ ? taper::detail::getDefaultCPUGenerator().state_bytes()
+                                             : validation_random_));
   const double seconds = in_training_ && train_.samples == 0 ? 0 : seconds_in_epoch();
   archive.write("progress", numbers({static_cast<double>(epoch_), in_training_ ? 1.0 : 0.0, seconds,
                                      trained_seconds_, static_cast<double>(trained_samples_)}));
@@ -213,8 +224,8 @@ void Run::save_checkpoint() {
                                  static_cast<double>(train_.samples)}));
   std::vector<double> rows;
   for (const EpochRow& r : history_) {
-    rows.insert(rows.end(), {static_cast<double>(r.epoch), r.train_loss, r.train_accuracy, r.test_loss,
-                             r.test_accuracy, r.seconds});
+    rows.insert(rows.end(), {static_cast<double>(r.epoch), r.train_loss, r.train_accuracy,
+                             r.test_loss, r.test_accuracy, r.seconds});
   }
   archive.write("history", numbers(rows));
   archive.save_to(path("checkpoint/state.safetensors"));
@@ -253,7 +264,8 @@ void Run::load_checkpoint(const std::function<void(const data::LoaderState&)>& l
   train_ = {s[0], static_cast<int64_t>(s[1]), static_cast<int64_t>(s[2])};
   const double* h = history.data_ptr<double>();
   for (int64_t i = 0; i + 5 < history.numel(); i += 6) {
-    history_.push_back({static_cast<int64_t>(h[i]), h[i + 1], h[i + 2], h[i + 3], h[i + 4], h[i + 5]});
+    history_.push_back(
+        {static_cast<int64_t>(h[i]), h[i + 1], h[i + 2], h[i + 3], h[i + 4], h[i + 5]});
   }
   Generator generator = taper::detail::getDefaultCPUGenerator();
   generator.set_state_bytes(tensor_to_bytes(read("random")));

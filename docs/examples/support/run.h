@@ -16,8 +16,8 @@ namespace examples {
 
 class Run;
 
-/// A loader's batches as a range; ends early in a dry run, and has none when the epoch's training was over before
-/// the run was resumed.
+/// A loader's batches as a range; ends early in a dry run, and has none when the epoch's training
+/// was over before the run was resumed.
 template <class Loader>
 class Batches {
  public:
@@ -48,11 +48,12 @@ class Batches {
   Loader& loader_;
 };
 
-/// One training run: its progress on the screen, its files under --out, its checkpoints, and Ctrl-C.
+/// One training run: its progress on the screen, its files under --out, its checkpoints, and
+/// Ctrl-C.
 ///
 ///     history.csv, curves.svg   rewritten whole after each epoch
-///     checkpoint/               what --resume needs; replaced whole after each epoch and every 30 s
-///     model.safetensors, summary.json   at the end
+///     checkpoint/               what --resume needs; replaced whole after each epoch and every 30
+///     s model.safetensors, summary.json   at the end
 class Run {
  public:
   Run(const Options& options, const std::string& dataset, taper::Device device);
@@ -60,7 +61,8 @@ class Run {
 
   /// Reads the checkpoint of an earlier run when --resume was given, else begins anew.
   template <class Loader>
-  void restore_or_start(taper::nn::Module& model, taper::optim::Optimizer& optimizer, Loader& loader) {
+  void restore_or_start(taper::nn::Module& model, taper::optim::Optimizer& optimizer,
+                        Loader& loader) {
     model_ = &model;
     optimizer_ = &optimizer;
     loader_state_ = [&loader] { return loader.state_dict(); };
@@ -70,7 +72,8 @@ class Run {
   /// The epoch to go on with, from 1.
   int64_t epoch() const { return epoch_; }
 
-  /// The loader's batches, with the bar in step. After --resume the first epoch gives what remained of it.
+  /// The loader's batches, with the bar in step. After --resume the first epoch gives what remained
+  /// of it.
   template <class Loader>
   Batches<Loader> training(Loader& loader, int64_t epoch) {
     begin_phase(true, epoch, static_cast<int64_t>(loader.dataset().size().value_or(0)));

@@ -1,0 +1,102 @@
+// The macros and small helpers of c10 and ATen.
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <c10/util/irange.h>
+#include <torch/types.h>
+
+#include "catch.h"
+
+namespace {
+using Catch::Matchers::ContainsSubstring;
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const c10::Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+}  // namespace
+
+TEST_CASE("TORCH_CHECK throws c10::Error with its parts, whatever can be printed") {
+  const torch::Tensor x = torch::zeros({2, 3});
+  CHECK_NOTHROW([&] { TORCH_CHECK(x.defined(), "never printed"); }());
+  CHECK(message_of([&] { TORCH_CHECK(x.dim() == 3, "sizes ", x.sizes(), " of ", x.dtype()); }) ==
+        "sizes [2, 3] of float");
+  CHECK_THAT(message_of([&] { TORCH_CHECK(x.dim() == 3); }), ContainsSubstring("x.dim() == 3"));
+  CHECK_THAT(message_of([&] { TORCH_INTERNAL_ASSERT(x.dim() == 3, "why"); }),
+             ContainsSubstring("INTERNAL ASSERT FAILED") && ContainsSubstring("why"));
+  CHECK_THAT(message_of([&] { AT_ASSERT(x.dim() == 3); }), ContainsSubstring("ASSERT"));
+  CHECK(message_of([] { AT_ERROR("bad ", 3); }) == "bad 3");
+  CHECK_THROWS_AS([] { TORCH_CHECK_INDEX(false, "far out"); }(), c10::IndexError);
+  CHECK_THROWS_AS([] { TORCH_CHECK_VALUE(false); }(), c10::ValueError);
+  CHECK_THROWS_AS([] { TORCH_CHECK_TYPE(false); }(), std::exception);
+}
+
+TEST_CASE("TORCH_CHECK is one statement") {
+  if (true)
+    TORCH_CHECK(true);
+  else
+    TORCH_CHECK(false, "the other branch");
+}
+
+TEST_CASE("irange counts up, and not at all when the end is not above the begin") {
+  std::vector<int64_t> seen;
+  for (const auto i : c10::irange(torch::zeros({3}).size(0))) seen.push_back(i);
+  for (const auto i : c10::irange(5, 7)) seen.push_back(i);
+  for (const auto i : c10::irange(3, 1)) seen.push_back(i);
+  for (const auto i : c10::irange(-2)) seen.push_back(i);
+  CHECK(seen == std::vector<int64_t>{0, 1, 2, 5, 6});
+}
+
+TEST_CASE("str joins what it is given") {
+  CHECK(torch::str("a", 1, ' ', torch::IntArrayRef({2, 3})) == "a1 [2, 3]");
+  CHECK(c10::str().empty());
+}
+
+TEST_CASE("AT_DISPATCH hands over the element type and names a type it does not know") {
+  const auto bytes = [](const torch::Tensor& x) {
+    return AT_DISPATCH_ALL_TYPES_AND(at::ScalarType::Half, x.scalar_type(), "bytes",
+                                     [] { return static_cast<int>(sizeof(scalar_t)); });
+  };
+  CHECK(bytes(torch::zeros({1}, torch::kDouble)) == 8);
+  CHECK(bytes(torch::zeros({1}, torch::kShort)) == 2);
+  CHECK(bytes(torch::zeros({1}, torch::kHalf)) == 2);
+  CHECK_THAT(message_of([&] { bytes(torch::zeros({1}, torch::kBool)); }),
+             ContainsSubstring("\"bytes\" not implemented for 'Bool'"));
+  double total = 0;
+  const torch::Tensor x = torch::ones({4});
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "total", [&] {
+    for (const auto i : c10::irange(x.numel())) total += x.data_ptr<scalar_t>()[i];
+  });
+  CHECK(total == 4);
+}
+
+TEST_CASE("globalContext keeps the switches and tells the truth about CUDA") {
+  at::globalContext().setBenchmarkCuDNN(true);
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+  CHECK(torch::globalContext().benchmarkCuDNN());
+  CHECK(torch::globalContext().deterministicAlgorithmsWarnOnly());
+  CHECK(at::hasCUDA() == taper::cuda::is_available());
+  CHECK(at::getNumGPUs() == static_cast<size_t>(taper::cuda::device_count()));
+  at::globalContext().setBenchmarkCuDNN(false);
+  at::globalContext().setDeterministicAlgorithms(false);
+}
+
+TEST_CASE("at::parallel_for visits every index once") {
+  std::vector<int> visits(1000);
+  at::parallel_for(0, 1000, 10, [&](int64_t begin, int64_t end) {
+    for (const auto i : c10::irange(begin, end)) ++visits[i];
+  });
+  CHECK(visits == std::vector<int>(1000, 1));
+}
+
+TEST_CASE("Generators are made and seeded under LibTorch's names") {
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(7);
+  torch::manual_seed(7);
+  CHECK(torch::rand({3}, generator).equal(torch::rand({3})));
+  CHECK(at::detail::createCPUGenerator(7).current_seed() == 7);
+}
