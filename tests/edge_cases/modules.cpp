@@ -1,4 +1,5 @@
 #include "support/rows.h"
+#include "taper/autograd/grad_mode.h"
 #include "taper/nn/nn.h"
 
 using namespace taper;

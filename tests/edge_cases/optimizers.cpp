@@ -39,7 +39,8 @@ struct Row {
 TEST_CASE("39: steps of the optimizers") {
   using namespace optim;
   const Row rows[] = {
-      {"Adam adds weight decay to the gradient", adam(AdamOptions(.1).weight_decay(.1), {0}), .9},
+      {"Adam adds weight decay to the gradient", adam(AdamOptions(.1).weight_decay(.1), {0}),
+       1 - .1 * .1 / (.1 + 1e-8)},
       {"AdamW shrinks the weight first", adamw(AdamWOptions(.1).weight_decay(.1), {0}), .99},
       {"eps counts outside the root, after the correction", adam(AdamOptions(.1), {1e-8}), .95},
       {"Adam's first step has the size of lr", adam(AdamOptions(.1), {1e-3}), 0.90000099999},
