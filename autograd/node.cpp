@@ -217,6 +217,15 @@ namespace detail {
 
 Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, Refs outputs,
                void** function) {
+  for (size_t i = 0; i < saved.size; ++i) {
+    const Tensor* tensor = saved.data[i];
+    TAPER_CHECK(
+        !tensor || !tensor->defined() || !tensor->is_inference(),
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+        "inference mode in computation tracked by autograd. To work around this, you can make "
+        "a clone to get a normal tensor and use it in autograd, or use a NoGradGuard instead "
+        "of InferenceMode.");
+  }
   size_t dims = 0;
   for (size_t i = 0; i < outputs.size; ++i) dims += static_cast<size_t>(outputs.data[i]->dim());
   const size_t function_at = sizeof(Node);
@@ -267,12 +276,6 @@ Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, 
     const Tensor* tensor = saved.data[i];
     if (!tensor || !tensor->defined()) continue;
     TensorImpl& impl = tensor->impl();
-    TAPER_CHECK(
-        !impl.is_inference,
-        "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-        "inference mode in computation tracked by autograd. To work around this, you can make "
-        "a clone to get a normal tensor and use it in autograd, or use a NoGradGuard instead "
-        "of InferenceMode.");
     slot->impl = tensor->impl_ref();
     slot->version = impl.version();
     for (size_t k = 0; k < outputs.size; ++k) {

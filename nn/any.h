@@ -54,7 +54,8 @@ struct forward_signature<R (M::*)(A...) const> : forward_signature<R (M::*)(A...
 
 template <class M, class = void>
 inline constexpr size_t default_arguments = 0;
-/// How many trailing arguments may be left out because a value-made one will do: an undefined tensor.
+/// How many trailing arguments may be left out because a value-made one will do: an undefined
+/// tensor.
 template <class M>
 inline constexpr size_t default_arguments<M, std::void_t<decltype(M::kForwardDefaultArguments)>> =
     M::kForwardDefaultArguments;
@@ -90,7 +91,8 @@ class ForwardOf : public AnyForward {
   }
 
  private:
-  // What TAPER_FORWARD_DEFAULTS lists; a friend of the module, since programs write it where they like.
+  // What TAPER_FORWARD_DEFAULTS lists; a friend of the module, since programs write it where they
+  // like.
   static std::vector<std::pair<size_t, AnyValue>> declared_defaults() {
     if constexpr (requires { M::forward_defaults_(); }) {
       return M::forward_defaults_();
@@ -194,9 +196,9 @@ class NamedAnyModule {
 
 /// Inside a module: positions and values of forward's default arguments, which AnyModule can't see.
 /// `TAPER_FORWARD_DEFAULTS({1, nn::AnyValue(false)}, {2, nn::AnyValue(0.5)})`
-#define TAPER_FORWARD_DEFAULTS(...)                                                     \
-  template <class>                                                                      \
-  friend class ::taper::nn::detail::ForwardOf;                                          \
-  static std::vector<std::pair<size_t, ::taper::nn::AnyValue>> forward_defaults_() {    \
-    return {__VA_ARGS__};                                                               \
+#define TAPER_FORWARD_DEFAULTS(...)                                                  \
+  template <class>                                                                   \
+  friend class ::taper::nn::detail::ForwardOf;                                       \
+  static std::vector<std::pair<size_t, ::taper::nn::AnyValue>> forward_defaults_() { \
+    return {__VA_ARGS__};                                                            \
   }

@@ -29,7 +29,10 @@ TEST_CASE("clip_grad_norm_: every kind of norm over several tensors") {
       {kInf, 6, 12, {1.5, -2}, {6}},
       {-kInf, 1, 3, {1, -4. / 3}, {4}},  // the smallest element of each tensor
       {0, 1, 2, {1.5, -2}, {6}},         // LibTorch's rule: the number of tensors
-      {3, 1, std::cbrt(27. + 64 + 1728), {3 / std::cbrt(1819.), -4 / std::cbrt(1819.)},
+      {3,
+       1,
+       std::cbrt(27. + 64 + 1728),
+       {3 / std::cbrt(1819.), -4 / std::cbrt(1819.)},
        {12 / std::cbrt(1819.)}},
   };
   for (const ScalarType dtype : {kFloat, kDouble}) {
@@ -55,8 +58,9 @@ TEST_CASE("clip_grad_norm_: nothing to clip") {
 TEST_CASE("clip_grad_norm_: infinite and NaN gradients") {
   for (const double bad : {kInf, -kInf, kNan}) {
     const Tensor kept = with_grad(tensor({bad, 1.}));
-    CHECK(error_of([&] { clip_grad_norm_(kept, 1, 2, true); })
-              .find("The total norm of order 2 for gradients from `parameters` is non-finite") == 0);
+    CHECK(error_of([&] {
+            clip_grad_norm_(kept, 1, 2, true);
+          }).find("The total norm of order 2 for gradients from `parameters` is non-finite") == 0);
     CHECK(near(kept.grad(), {bad, 1}));
   }
   const Tensor infinite = with_grad(tensor({kInf, 1.}));
@@ -73,7 +77,8 @@ TEST_CASE("clip_grad_norm_: gradients that are not dense, of several dtypes, hal
   CHECK(clip_grad_norm_(transposed, 2.5) == Approx(5));
   CHECK(near(transposed.grad(), {.5, 1, 1, 2}));
 
-  const Tensor single = with_grad(make({3}, {1}, kFloat)), wide = with_grad(make({4}, {1}, kDouble));
+  const Tensor single = with_grad(make({3}, {1}, kFloat)),
+               wide = with_grad(make({4}, {1}, kDouble));
   CHECK(clip_grad_norm_({single, wide}, 1) == Approx(5));
   CHECK(near(single.grad(), {.6}, 1e-6));
   CHECK(near(wide.grad(), {.8}, 1e-6));

@@ -80,10 +80,13 @@ TEST_CASE("Sequential passes on whatever its modules return") {
         "Cannot call forward() on an empty Sequential");
   CHECK(error_of([&] { model->forward<int>(ones({1}), ones({1})); }) ==
         "The type of the return value is taper::Tensor, but you asked for type int");
-  CHECK(error_of([&] { nn::Sequential(nn::Linear(1, 2))->forward(1); })
-            .find("to be of type taper::Tensor, but received value of type int") != std::string::npos);
-  CHECK(error_of([&] { model->forward(ones({1})); }).find("expects 2 argument(s), but received 1") !=
+  CHECK(error_of([&] {
+          nn::Sequential(nn::Linear(1, 2))->forward(1);
+        }).find("to be of type taper::Tensor, but received value of type int") !=
         std::string::npos);
+  CHECK(error_of([&] {
+          model->forward(ones({1}));
+        }).find("expects 2 argument(s), but received 1") != std::string::npos);
 }
 
 TEST_CASE("default arguments of forward may be left out in a Sequential") {
@@ -152,8 +155,8 @@ TEST_CASE("ModuleList") {
 }
 
 TEST_CASE("ModuleDict") {
-  nn::ModuleDict dict(nn::ModuleDictImpl::Pairs{{"fc", nn::Linear(1, 2).ptr()},
-                                                {"act", nn::ReLU().ptr()}});
+  nn::ModuleDict dict(
+      nn::ModuleDictImpl::Pairs{{"fc", nn::Linear(1, 2).ptr()}, {"act", nn::ReLU().ptr()}});
   CHECK(dict->keys() == std::vector<std::string>{"fc", "act"});
   CHECK(dict->at<nn::LinearImpl>("fc").options.out_features() == 2);
   dict->update(nn::ModuleDictImpl::Pairs{{"act", nn::Tanh().ptr()}});
@@ -203,5 +206,6 @@ TEST_CASE("Functional wraps functions, with further arguments bound") {
   nn::Functional twice([](const Tensor& x) { return x * 2; });
   CHECK(near(twice(ones({1})), {2}));
   CHECK_FALSE(twice->is_serializable());
-  CHECK(near(std::dynamic_pointer_cast<nn::FunctionalImpl>(twice->clone())->forward(ones({1})), {2}));
+  CHECK(
+      near(std::dynamic_pointer_cast<nn::FunctionalImpl>(twice->clone())->forward(ones({1})), {2}));
 }

@@ -55,8 +55,8 @@ void check_digest(const std::string& name, const Tensor& tensor) {
     sum += value;
     dot += value * std::cos(i++);
   }
-  INFO(name << " has sum " << sum << " and projection " << dot << ", expected " << words[0] << " and "
-            << words[1]);
+  INFO(name << " has sum " << sum << " and projection " << dot << ", expected " << words[0]
+            << " and " << words[1]);
   CHECK(std::abs(sum - std::stod(words[0])) < 1e-9);
   CHECK(std::abs(dot - std::stod(words[1])) < 1e-9);
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "support/rows.h"
-#include "taper/autograd/gradcheck.h"
 #include "taper/autograd/grad_mode.h"
+#include "taper/autograd/gradcheck.h"
 #include "taper/nn/nn.h"
 
 // What PyTorch's modules gave: tests/golden/nn.txt, written by tests/golden/generate_nn.py.

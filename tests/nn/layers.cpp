@@ -44,7 +44,9 @@ TEST_CASE("a transposed convolution makes the size that is asked for") {
   const std::vector<int64_t> size = {6, 5}, whole = {1, 3, 6, 5}, wrong = {20, 5}, short_of = {6};
   check_values("ConvTranspose2d.sized", model(x, IntArrayRef(size)));
   check_values("ConvTranspose2d.sized", model(x, IntArrayRef(whole)));
-  CHECK(error_of([&] { model(x, IntArrayRef(wrong)); }).find("requested an output size of [20, 5]") == 0);
+  CHECK(error_of([&] {
+          model(x, IntArrayRef(wrong));
+        }).find("requested an output size of [20, 5]") == 0);
   CHECK(error_of([&] { model(x, IntArrayRef(short_of)); }).find("elements (got 1)") !=
         std::string::npos);
 }
@@ -121,10 +123,12 @@ TEST_CASE("batch norm counts batches in training, and forgets on request") {
 
 TEST_CASE("norms check dimensions in PyTorch's words") {
   check_rows(std::vector<ErrorRow>{
-      THROWS(nn::BatchNorm1d(3)->forward(ones({2, 3, 4, 5})), "expected 2D or 3D input (got 4D input)"),
+      THROWS(nn::BatchNorm1d(3)->forward(ones({2, 3, 4, 5})),
+             "expected 2D or 3D input (got 4D input)"),
       THROWS(nn::BatchNorm2d(3)->forward(ones({2, 3})), "expected 4D input (got 2D input)"),
       THROWS(nn::InstanceNorm1d(3)->forward(ones({2})), "expected 2D or 3D input (got 1D input)"),
-      THROWS(nn::InstanceNorm2d(3)->forward(ones({2, 3})), "expected 3D or 4D input (got 2D input)"),
+      THROWS(nn::InstanceNorm2d(3)->forward(ones({2, 3})),
+             "expected 3D or 4D input (got 2D input)"),
       THROWS(nn::GroupNorm(3, 4), "num_channels must be divisible by num_groups"),
   });
 }
@@ -196,8 +200,9 @@ TEST_CASE("losses reduce as asked and take their weights along") {
   CHECK(near(nn::L1Loss(nn::L1LossOptions().reduction(kNone))->forward(x, y), {1, 2}));
   CHECK(near(nn::SmoothL1Loss()->forward(x, y), {1}));
   CHECK(near(nn::HuberLoss(nn::HuberLossOptions().delta(.5))->forward(x, y), {.625}));
-  CHECK(near(nn::MarginRankingLoss(nn::MarginRankingLossOptions().margin(.5))->forward(x, y, ones(2)),
-             {1.25}));
+  CHECK(
+      near(nn::MarginRankingLoss(nn::MarginRankingLossOptions().margin(.5))->forward(x, y, ones(2)),
+           {1.25}));
   CHECK(near(nn::HingeEmbeddingLoss()->forward(x, tensor({1., -1.})), {.5}));
 
   nn::CrossEntropyLoss weighted(nn::CrossEntropyLossOptions().weight(tensor({1., 3.})));

@@ -52,13 +52,13 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("the tree: parameters, buffers and modules by name, in order") {
   Net net;
-  CHECK(names(net->named_parameters()) ==
-        Names{"frozen", "first.scale", "first.linear.weight", "first.linear.bias", "rest.1.scale",
-              "rest.1.linear.weight", "rest.1.linear.bias"});
+  CHECK(names(net->named_parameters()) == Names{"frozen", "first.scale", "first.linear.weight",
+                                                "first.linear.bias", "rest.1.scale",
+                                                "rest.1.linear.weight", "rest.1.linear.bias"});
   CHECK(names(net->named_parameters(false)) == Names{"frozen"});
   CHECK(names(net->named_buffers()) == Names{"first.count", "rest.1.count"});
-  CHECK(names(net->named_modules()) == Names{"", "first", "first.linear", "rest", "rest.0", "rest.1",
-                                             "rest.1.linear"});
+  CHECK(names(net->named_modules()) ==
+        Names{"", "first", "first.linear", "rest", "rest.0", "rest.1", "rest.1.linear"});
   CHECK(names(net->named_modules("net", false)).front() == "net.first");
   CHECK(names(net->named_children()) == Names{"first", "rest"});
   CHECK(net->modules(false).size() == 6);
@@ -76,11 +76,15 @@ TEST_CASE("registration refuses bad names") {
     module.register_parameter("p", ones({1}));
     return module;
   };
-  CHECK(error_of([&] { open().register_module("a", nn::ReLU()); }) == "Submodule 'a' already defined");
-  CHECK(error_of([&] { open().register_parameter("p", ones({1})); }) == "Parameter 'p' already defined");
-  CHECK(error_of([&] { open().unregister_module("b"); }) == "No Module with name `b` is registered");
-  CHECK(error_of([&] { open().register_buffer("a.b", ones({1})); }).find("must not contain a dot") !=
-        std::string::npos);
+  CHECK(error_of([&] { open().register_module("a", nn::ReLU()); }) ==
+        "Submodule 'a' already defined");
+  CHECK(error_of([&] { open().register_parameter("p", ones({1})); }) ==
+        "Parameter 'p' already defined");
+  CHECK(error_of([&] { open().unregister_module("b"); }) ==
+        "No Module with name `b` is registered");
+  CHECK(error_of([&] {
+          open().register_buffer("a.b", ones({1}));
+        }).find("must not contain a dot") != std::string::npos);
   CHECK(error_of([&] { open().register_parameter("", ones({1})); }).find("must not be empty") !=
         std::string::npos);
 }
@@ -181,7 +185,8 @@ TEST_CASE("load_state_dict reports everything that is wrong, and changes nothing
                      "checkpoint, the shape in current model is [2].") != std::string::npos);
   CHECK(message.find("\n\tMissing key(s) in state_dict: \"frozen\", \"first.count\".") !=
         std::string::npos);
-  CHECK(message.find("\n\tUnexpected key(s) in state_dict: \"extra.weight\".") != std::string::npos);
+  CHECK(message.find("\n\tUnexpected key(s) in state_dict: \"extra.weight\".") !=
+        std::string::npos);
   CHECK(near(net->first->linear->weight, before));
   // A wrong shape is refused without strict, too; missing and unexpected names are returned.
   CHECK_FALSE(error_of([&] { net->load_state_dict(state, false); }).empty());

@@ -56,8 +56,12 @@ void check_kind(const std::string& kind) {
 
 }  // namespace
 
-TEST_CASE("LSTM gives PyTorch's values and gradients") { check_kind<nn::LSTM, nn::LSTMOptions>("LSTM"); }
-TEST_CASE("GRU gives PyTorch's values and gradients") { check_kind<nn::GRU, nn::GRUOptions>("GRU"); }
+TEST_CASE("LSTM gives PyTorch's values and gradients") {
+  check_kind<nn::LSTM, nn::LSTMOptions>("LSTM");
+}
+TEST_CASE("GRU gives PyTorch's values and gradients") {
+  check_kind<nn::GRU, nn::GRUOptions>("GRU");
+}
 TEST_CASE("RNN gives PyTorch's values and gradients") {
   check_kind<nn::RNN, nn::RNNOptions>("RNN");
   check_recurrent<nn::RNN>("RNN.relu", nn::RNNOptions(3, 4).nonlinearity(kReLU));
@@ -111,9 +115,7 @@ TEST_CASE("gradients of recurrent layers can be differentiated again") {
   lstm->to(kDouble);
   const Tensor weight = lstm->named_parameters()["weight_hh_l0"];
   CHECK(autograd::gradgradcheck(
-      [&](const std::vector<Tensor>& in) {
-        return std::vector<Tensor>{std::get<0>(lstm(in[0]))};
-      },
+      [&](const std::vector<Tensor>& in) { return std::vector<Tensor>{std::get<0>(lstm(in[0]))}; },
       {leaf({3, 1, 2}, 0)}));
   nn::GRU gru(2, 2);
   gru->to(kDouble);
@@ -154,7 +156,8 @@ TEST_CASE("recurrent layers refuse what does not fit") {
       THROWS(nn::LSTM(3, 4)->forward(ones({3})), "Expected input to be 2D or 3D, got 1D"),
       THROWS(nn::GRU(3, 4)->forward(ones({2, 2, 3}), ones({1, 3, 4})),
              "Expected hidden size (1, 2, 4), got [1, 3, 4]"),
-      THROWS(nn::GRU(3, 4)->forward(ones({2, 2, 3}), ones({1, 4})), "should also be 3-D but got 2-D"),
+      THROWS(nn::GRU(3, 4)->forward(ones({2, 2, 3}), ones({1, 4})),
+             "should also be 3-D but got 2-D"),
       THROWS(nn::LSTM(3, 4)->forward(ones({2, 2, 3}),
                                      std::make_tuple(ones({1, 2, 4}), ones({1, 2, 5}))),
              "Expected hidden[1] size (1, 2, 4), got [1, 2, 5]"),
