@@ -26,8 +26,8 @@ constexpr double kOther = 1.10;
 
 struct Settings {
   bool quick = false;
-  bool check = false;           // run each row once and print what it computes, without timing
-  int samples = 5;              // the median of so many counts
+  bool check = false;            // run each row once and print what it computes, without timing
+  int samples = 5;               // the median of so many counts
   double sample_seconds = 0.02;  // each of at least this length
 };
 
@@ -48,7 +48,8 @@ class Row {
  public:
   Row(std::string name, const Settings& settings) : settings(settings), name_(std::move(name)) {}
 
-  // The time of a call f(), its result's destruction included. `items`: samples in a call, for rates.
+  // The time of a call f(), its result's destruction included. `items`: samples in a call, for
+  // rates.
   template <class F>
   void time(const F& f, int64_t items = 0) {
     if (settings.check) {

@@ -1,11 +1,11 @@
-#include "bench.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+
+#include "bench.h"
 
 // The program that bench/compare runs: one JSON line for each row, and each part of a row.
 
@@ -109,7 +109,8 @@ int run(int argc, char** argv) {
     } else if (option.rfind("--", 0) != 0) {
       only.push_back(option);
     } else {
-      std::fprintf(stderr, "usage: %s [--list] [--check] [--quick] [--threads N] [ROW...]\n", argv[0]);
+      std::fprintf(stderr, "usage: %s [--list] [--check] [--quick] [--threads N] [ROW...]\n",
+                   argv[0]);
       return 2;
     }
   }
