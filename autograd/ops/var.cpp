@@ -110,11 +110,19 @@ Tensor var(const Tensor& self, bool unbiased) {
 Tensor var(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
   return var_impl(self, dim, unbiased, keepdim);
 }
+Tensor var(const Tensor& self, int dim) {
+  const int64_t axis = dim;
+  return var_impl(self, axis, true, false);
+}
 Tensor std(const Tensor& self, bool unbiased) {
   return std_impl(self, std::nullopt, unbiased, false);
 }
 Tensor std(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
   return std_impl(self, dim, unbiased, keepdim);
+}
+Tensor std(const Tensor& self, int dim) {
+  const int64_t axis = dim;
+  return std_impl(self, axis, true, false);
 }
 
 TensorPair var_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {

@@ -138,3 +138,12 @@ TEST_CASE("a zero does not hide an infinity, and beta 0 hides everything") {
       GIVES(addmv(full({1}, kNan), ones({1, 2}), ones({2}), 0), {2}),
   });
 }
+
+TEST_CASE("a plain number names a dimension, not whether to correct") {
+  const Tensor x = tensor({{1., 2.}, {3., 7.}});
+  CHECK(near(x.var(1), {.5, 8}));
+  CHECK(near(x.var(0), {2, 12.5}));
+  CHECK(near(x.std(0).square(), {2, 12.5}));
+  CHECK(near(x.sum(1), {3, 10}));
+  CHECK(near(x.mean(0), {2, 4.5}));
+}

@@ -1,5 +1,6 @@
-// Every path of the convolution (Winograd, products of matrices, groups) in float against the same convolution in
-// double, which is always computed by the plain path; and each gradient as the transpose of the forward.
+// Every path of the convolution (Winograd, products of matrices, groups) in float against the same
+// convolution in double, which is always computed by the plain path; and each gradient as the
+// transpose of the forward.
 
 #include "catch.h"
 #include "taper/autograd/autograd.h"
@@ -16,9 +17,9 @@ struct Shape {
 };
 
 void check_float_against_double(const Shape& s) {
-  INFO("batch " << s.batch << ", " << s.in << " -> " << s.out << ", " << s.h << "x" << s.w << ", kernel "
-                << s.kernel << ", stride " << s.stride << ", pad " << s.pad << ", dilation "
-                << s.dilation << ", groups " << s.groups);
+  INFO("batch " << s.batch << ", " << s.in << " -> " << s.out << ", " << s.h << "x" << s.w
+                << ", kernel " << s.kernel << ", stride " << s.stride << ", pad " << s.pad
+                << ", dilation " << s.dilation << ", groups " << s.groups);
   const auto leaf = [](const Tensor& t) { return t.detach().clone().requires_grad_(); };
   const Tensor x = randn({s.batch, s.in, s.h, s.w}), b = randn({s.out});
   const Tensor w = randn({s.out, s.in / s.groups, s.kernel, s.kernel});

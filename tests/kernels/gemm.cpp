@@ -32,7 +32,8 @@ void check_product(int64_t m, int64_t n, int64_t k, ScalarType dtype, double tol
       const Tensor a = matrix(m, k, ta, dtype), b = matrix(k, n, tb, dtype);
       const Tensor expected = product_by_eigen(a, b);
       const Tensor got = a.mm(b);
-      INFO(m << "x" << k << " times " << k << "x" << n << ", transposed " << ta << tb << ", " << dtype);
+      INFO(m << "x" << k << " times " << k << "x" << n << ", transposed " << ta << tb << ", "
+             << dtype);
       REQUIRE(got.scalar_type() == dtype);
       // Relative to the sum of the products' sizes.
       const Tensor scale = product_by_eigen(a.to(kDouble).abs(), b.to(kDouble).abs()) + 1e-30;

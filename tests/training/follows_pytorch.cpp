@@ -1,5 +1,5 @@
-// A training run laid beside PyTorch's, number by number: same seed, same batches, same dropout masks.
-// The losses were written by tests/golden/training/make.py.
+// A training run laid beside PyTorch's, number by number: same seed, same batches, same dropout
+// masks. The losses were written by tests/golden/training/make.py.
 
 #include <fstream>
 
