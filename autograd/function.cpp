@@ -1,11 +1,9 @@
 #include "taper/autograd/function.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 
 #include "taper/autograd/node.h"
+#include "taper/core/demangle.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 
@@ -39,10 +37,7 @@ bool AutogradContext::needs_input_grad(size_t i) const {
 namespace detail {
 
 std::string function_name(const char* mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
+  std::string name = taper::detail::demangled(mangled);
   // The class alone: a template's arguments may have colons of their own.
   const size_t arguments = name.find('<');
   const size_t colon = name.rfind("::", arguments);

@@ -1,11 +1,9 @@
 #include "taper/nn/module.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <ostream>
 
 #include "taper/autograd/grad_mode.h"
+#include "taper/core/demangle.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 #include "taper/nn/any.h"
@@ -13,11 +11,7 @@
 namespace taper::nn {
 
 std::string detail::type_name(const std::type_info& type) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  const std::string out = status == 0 ? text : type.name();
-  std::free(text);
-  return out;
+  return taper::detail::demangled(type.name());
 }
 
 namespace {

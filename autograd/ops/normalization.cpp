@@ -12,9 +12,7 @@ ScalarType statistics_dtype(ScalarType dtype) {
   return is_reduced_floating_point(dtype) ? kFloat : dtype;
 }
 
-const void* data_or_null(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr() : nullptr;
-}
+void* data_or_null(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
 
 Tensor or_undefined(const std::optional<Tensor>& tensor) { return tensor ? *tensor : Tensor(); }
 
@@ -29,10 +27,6 @@ Tensor normalized_gradient(const Tensor& h, const Tensor& x_hat, const Tensor& r
                            IntArrayRef dims) {
   return rstd * (h - h.mean(dims, true) - x_hat * (h * x_hat).mean(dims, true));
 }
-
-}  // namespace
-
-namespace {
 
 // "3, 4"
 std::string without_brackets(IntArrayRef sizes) {
@@ -99,12 +93,9 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
                  return back.wants(i) ? new_result(sizes, args.dtype, x.device()) : Tensor();
                };
                const Tensor dx = fresh(0, x.sizes()), dw = fresh(1, shape), db = fresh(2, shape);
-               const auto pointer = [](const Tensor& t) {
-                 return t.defined() ? t.data_ptr() : nullptr;
-               };
                check(kernels_of(x).layer_norm_backward(
-                         pointer(dx), pointer(dw), pointer(db), grad.data_ptr(), x.data_ptr(),
-                         mean.data_ptr(), rstd.data_ptr(), plan, stream_of(x)),
+                         data_or_null(dx), data_or_null(dw), data_or_null(db), grad.data_ptr(),
+                         x.data_ptr(), mean.data_ptr(), rstd.data_ptr(), plan, stream_of(x)),
                      "layer_norm");
                back.grad(0) = dx, back.grad(1) = dw, back.grad(2) = db;
                return;
@@ -175,10 +166,9 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
   const Tensor out = new_result_like(x);
   const Tensor mean = new_result(args.channels, statistics, x.device());
   const Tensor rstd = new_result_like(mean);
-  const auto pointer = [](const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
   check(kernels_of(x).batch_norm_forward(out.data_ptr(), mean.data_ptr(), rstd.data_ptr(),
-                                         pointer(kernel_mean), pointer(kernel_var), momentum,
-                                         training, x.data_ptr(), args, stream_of(x)),
+                                         data_or_null(kernel_mean), data_or_null(kernel_var),
+                                         momentum, training, x.data_ptr(), args, stream_of(x)),
         kName);
   if (training) {
     const NoGradGuard quiet;
@@ -193,51 +183,49 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
     }
   }
   if (recording(input, weight, bias)) {
-    record(out, "NativeBatchNormBackward", inputs(input, weight, bias),
-           saving(input, weight, mean, rstd), [args, training](Backward& back) {
-             const Tensor& g = back.grad_output();
-             const Tensor input = back.saved(0), weight = back.saved(1);
-             const Tensor mean = back.saved(2), rstd = back.saved(3);
-             if (!autograd::grad_enabled()) {
-               const Tensor grad = g.contiguous(), x = input.contiguous();
-               const Tensor w = as_parameter(weight, args.dtype);
-               kernels::BatchNormArgs plan = args;
-               plan.weight = data_or_null(w);
-               const auto fresh = [&](int i, IntArrayRef sizes) {
-                 return back.wants(i) ? new_result(sizes, args.dtype, x.device()) : Tensor();
-               };
-               const Tensor dx = fresh(0, x.sizes()), dw = fresh(1, args.channels),
-                            db = fresh(2, args.channels);
-               const auto pointer = [](const Tensor& t) {
-                 return t.defined() ? t.data_ptr() : nullptr;
-               };
-               check(kernels_of(x).batch_norm_backward(
-                         pointer(dx), pointer(dw), pointer(db), grad.data_ptr(), x.data_ptr(),
-                         mean.data_ptr(), rstd.data_ptr(), training, plan, stream_of(x)),
-                     "batch_norm");
-               back.grad(0) = dx, back.grad(1) = dw, back.grad(2) = db;
-               return;
-             }
-             std::vector<int64_t> dims{0}, per_channel{-1};
-             for (int64_t d = 2; d < input.dim(); ++d) {
-               dims.push_back(d);
-               per_channel.push_back(1);
-             }
-             const auto shaped = [&](const Tensor& t) { return t.view(per_channel); };
-             const Tensor h = weight.defined() ? g * shaped(weight) : g;
-             Tensor x_hat;
-             if (training) {
-               const Tensor centred = input - input.mean(dims, true);
-               const Tensor scale = ((centred * centred).mean(dims, true) + args.eps).rsqrt();
-               x_hat = centred * scale;
-               if (back.wants(0)) back.grad(0) = normalized_gradient(h, x_hat, scale, dims);
-             } else {
-               x_hat = (input - shaped(mean)) * shaped(rstd);
-               if (back.wants(0)) back.grad(0) = h * shaped(rstd);
-             }
-             if (back.wants(1)) back.grad(1) = (g * x_hat).sum(dims);
-             if (back.wants(2)) back.grad(2) = g.sum(dims);
-           });
+    record(
+        out, "NativeBatchNormBackward", inputs(input, weight, bias),
+        saving(input, weight, mean, rstd), [args, training](Backward& back) {
+          const Tensor& g = back.grad_output();
+          const Tensor input = back.saved(0), weight = back.saved(1);
+          const Tensor mean = back.saved(2), rstd = back.saved(3);
+          if (!autograd::grad_enabled()) {
+            const Tensor grad = g.contiguous(), x = input.contiguous();
+            const Tensor w = as_parameter(weight, args.dtype);
+            kernels::BatchNormArgs plan = args;
+            plan.weight = data_or_null(w);
+            const auto fresh = [&](int i, IntArrayRef sizes) {
+              return back.wants(i) ? new_result(sizes, args.dtype, x.device()) : Tensor();
+            };
+            const Tensor dx = fresh(0, x.sizes()), dw = fresh(1, args.channels),
+                         db = fresh(2, args.channels);
+            check(kernels_of(x).batch_norm_backward(
+                      data_or_null(dx), data_or_null(dw), data_or_null(db), grad.data_ptr(),
+                      x.data_ptr(), mean.data_ptr(), rstd.data_ptr(), training, plan, stream_of(x)),
+                  "batch_norm");
+            back.grad(0) = dx, back.grad(1) = dw, back.grad(2) = db;
+            return;
+          }
+          std::vector<int64_t> dims{0}, per_channel{-1};
+          for (int64_t d = 2; d < input.dim(); ++d) {
+            dims.push_back(d);
+            per_channel.push_back(1);
+          }
+          const auto shaped = [&](const Tensor& t) { return t.view(per_channel); };
+          const Tensor h = weight.defined() ? g * shaped(weight) : g;
+          Tensor x_hat;
+          if (training) {
+            const Tensor centred = input - input.mean(dims, true);
+            const Tensor scale = ((centred * centred).mean(dims, true) + args.eps).rsqrt();
+            x_hat = centred * scale;
+            if (back.wants(0)) back.grad(0) = normalized_gradient(h, x_hat, scale, dims);
+          } else {
+            x_hat = (input - shaped(mean)) * shaped(rstd);
+            if (back.wants(0)) back.grad(0) = h * shaped(rstd);
+          }
+          if (back.wants(1)) back.grad(1) = (g * x_hat).sum(dims);
+          if (back.wants(2)) back.grad(2) = g.sum(dims);
+        });
   }
   return out;
 }
