@@ -29,7 +29,7 @@ struct Buffers {
 
 class Walk {
  public:
-  explicit Walk(const WalkArgs& args) : args_(args), operands_(args.inputs + 1) {
+  Walk(const WalkArgs& args, const Stream& stream) : args_(args), operands_(args.inputs + 1) {
     rank_ = std::max(args.rank, 2);
     for (int d = 0; d < rank_; ++d) sizes_[d] = d < args.rank ? args.sizes[d] : 1;
     for (int k = 0; k < operands_; ++k) {
@@ -42,7 +42,7 @@ class Walk {
     }
     choose_second_dimension();
     choose_access();
-    choose_tile();
+    choose_tile(stream);
   }
 
   Status run(const Stream& stream) {
@@ -101,18 +101,24 @@ class Walk {
     return false;
   }
 
-  void choose_tile() {
+  void choose_tile(const Stream& stream) {
+    int64_t run = args_.grain;
+    if (sizes_[0] == args_.numel && args_.numel > run) {
+      // One long run is dealt evenly: a tile for each thread that it is worth.
+      const int64_t tiles = std::min<int64_t>(stream.host->num_threads(), args_.numel / run);
+      run = ((args_.numel - 1) / tiles / 64 + 1) * 64;
+    }
     const bool in_place = std::all_of(access_, access_ + operands_,
                                       [](Access access) { return access == Access::kInPlace; });
     if (!args_.loop) {
       // A copy has no buffers. Transposed: one cache line wide, and long.
-      tile0_ = transposed_ ? 512 : access_[0] == Access::kStream ? kTileElements : args_.grain;
+      tile0_ = transposed_ ? 512 : access_[0] == Access::kStream ? kTileElements : run;
       tile1_ = transposed_ ? 64 / size_[0] : std::max<int64_t>(1, args_.grain / sizes_[0]);
     } else if (transposed_) {
       tile0_ = 64;
       tile1_ = kTileElements / 64;
     } else {
-      tile0_ = in_place ? args_.grain : kTileElements;
+      tile0_ = in_place ? run : kTileElements;
       tile1_ = std::max<int64_t>(1, kTileElements / std::min(sizes_[0], tile0_));
     }
     tile0_ = std::min(tile0_, sizes_[0]);
@@ -256,7 +262,7 @@ class Walk {
 
 Status walk(const WalkArgs& args, const Stream& stream) {
   if (args.numel == 0) return {};
-  return Walk(args).run(stream);
+  return Walk(args, stream).run(stream);
 }
 
 TAPER_CPU_END
