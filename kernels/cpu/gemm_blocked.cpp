@@ -139,7 +139,9 @@ Choice choose(const GemmProblem<T, S>& g) {
   const bool few_rows = g.m <= 8 * kTileRows;
   const int64_t a_stride = g.a_row == 1 ? g.a_col : g.a_row;
   Choice choice;
-  choice.pack_b = kWidens || g.b_col != 1 || !(few_rows || g.k * g.n <= 4096);
+  // Rows of B read as they stand cost little, unless they drive each other out of the cache.
+  const bool few_reads = collides<T>(g.b_row) ? few_rows || g.k * g.n <= 4096 : g.m <= kBlockRows;
+  choice.pack_b = kWidens || g.b_col != 1 || !few_reads;
   choice.pack_a =
       kWidens || g.n > 512 || (g.n > 2 * kTileCols<T> && g.k > 16 && collides<T>(a_stride));
   return choice;
