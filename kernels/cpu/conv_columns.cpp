@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "taper/kernels/cpu/conv_plan.h"
+#include "taper/kernels/cpu/gemm_transpose.h"
 
 // For each output position, the input patch under the kernel becomes a column; the convolution is
 // then a matrix product. Columns are made in slices of positions that stay in the second-level
@@ -25,10 +26,12 @@ struct Patches {
     return taps == 1 && plan.stride_h == 1 && plan.stride_w == 1 && plan.pad_h == 0 &&
            plan.pad_w == 0;
   }
-  /// Positions per slice, so that a slice of columns takes about 256 KB.
+  /// Positions per slice, so that a slice of columns takes about 256 KB; all about the same.
   int64_t slice(size_t element) const {
     const int64_t fit = (1 << 18) / static_cast<int64_t>(element) / std::max<int64_t>(1, rows);
-    return std::max<int64_t>(64, std::min(fit / 64 * 64, round_up(positions, 64)));
+    const int64_t most = std::max<int64_t>(64, fit / 16 * 16);
+    const int64_t slices = std::max<int64_t>(1, (positions + most - 1) / most);
+    return std::max<int64_t>(16, round_up((positions + slices - 1) / slices, 16));
   }
 };
 
@@ -56,39 +59,67 @@ TAPER_INLINE void for_each_run(const ConvPlan& plan, int64_t ky, int64_t y, int6
   }
 }
 
+/// to[i] = from[i * stride].
+template <class T, class S>
+TAPER_INLINE void take_row(T* to, const S* from, int64_t count, int64_t stride) {
+  int64_t i = 0;
+  if (stride == 1) return widen_row(to, from, count);
+  if constexpr (std::is_same_v<T, S>) {
+    constexpr int64_t n = Vec<T>::kSize;
+    for (; stride == 2 && i < count; i += n) {
+      // What is read ends with the last element that is wanted.
+      const T* pair = from + 2 * i;
+      const int64_t rest = std::min(n, count - i), read = 2 * rest - 1;
+      const Vec<T> low = read >= n ? Vec<T>::load(pair) : Vec<T>::load(pair, read);
+      const Vec<T> high = read > n ? Vec<T>::load(pair + n, read - n) : Vec<T>(T(0));
+      const Vec<T> even = even_lanes(low, high);
+      if (rest == n) {
+        even.store(to + i);
+      } else {
+        even.store(to + i, rest);
+      }
+    }
+  }
+  for (; i < count; ++i) to[i] = static_cast<T>(from[i * stride]);
+}
+
+// Padding is mostly one element: too little for a call of memset.
+template <class T>
+TAPER_INLINE void clear_row(T* to, int64_t count) {
+  if (count <= 0) return;
+  if (count == 1) {
+    *to = T(0);
+  } else {
+    std::fill(to, to + count, T(0));
+  }
+}
+
 /// columns[(c * taps + tap) * (p1 - p0) + i] = the input under `tap` at position p0 + i, 0 in the
-/// padding.
+/// padding. Channels come innermost: all share the bounds of a run.
 template <class T, class S>
 void gather_columns(T* columns, const S* in, const Patches& patches, int64_t p0, int64_t p1) {
   const ConvPlan& plan = patches.plan;
   const int64_t y0 = p0 / plan.out_w, x0 = p0 - y0 * plan.out_w;
+  const int64_t channel = patches.taps * (p1 - p0);  // from a channel's rows to the next
   T* row = columns;
-  for (int64_t c = 0; c < patches.channels; ++c) {
-    const S* plane = in + c * patches.in_plane;
-    for (int64_t ky = 0; ky < plan.kernel_h; ++ky) {
-      for (int64_t kx = 0; kx < plan.kernel_w; ++kx, row += p1 - p0) {
-        const int64_t shift = kx * plan.dilation_w - plan.pad_w;
-        const Range valid = valid_range(plan.out_w, plan.in_w, shift, plan.stride_w);
-        for_each_run(plan, ky, y0, x0, p1 - p0,
-                     [&](int64_t offset, int64_t x, int64_t count, int64_t in_y) {
-                       T* to = row + offset;
-                       if (in_y < 0) {
-                         std::fill(to, to + count, T(0));
-                         return;
-                       }
-                       const int64_t lo = std::min(std::max(valid.lo, x), x + count);
-                       const int64_t hi = std::max(lo, std::min(valid.hi, x + count));
-                       const S* from = plane + in_y * plan.in_w + shift;
-                       for (int64_t i = x; i < lo; ++i) to[i - x] = T(0);
-                       if (plan.stride_w == 1) {
-                         widen_row(to + (lo - x), from + lo, hi - lo);
-                       } else {
-                         for (int64_t i = lo; i < hi; ++i)
-                           to[i - x] = static_cast<T>(from[i * plan.stride_w]);
-                       }
-                       for (int64_t i = hi; i < x + count; ++i) to[i - x] = T(0);
-                     });
-      }
+  for (int64_t ky = 0; ky < plan.kernel_h; ++ky) {
+    for (int64_t kx = 0; kx < plan.kernel_w; ++kx, row += p1 - p0) {
+      const int64_t shift = kx * plan.dilation_w - plan.pad_w;
+      const Range valid = valid_range(plan.out_w, plan.in_w, shift, plan.stride_w);
+      for_each_run(
+          plan, ky, y0, x0, p1 - p0, [&](int64_t offset, int64_t x, int64_t count, int64_t in_y) {
+            const int64_t lo = std::min(std::max(valid.lo, x), x + count) - x;
+            const int64_t hi = in_y < 0 ? lo : std::max(lo, std::min(valid.hi - x, count));
+            const int64_t first = in_y * plan.in_w + shift + (x + lo) * plan.stride_w;
+            for (int64_t c = 0; c < patches.channels; ++c) {
+              T* to = row + offset + c * channel;
+              clear_row(to, lo);
+              if (lo < hi) {
+                take_row(to + lo, in + c * patches.in_plane + first, hi - lo, plan.stride_w);
+              }
+              clear_row(to + hi, count - hi);
+            }
+          });
     }
   }
 }

@@ -29,7 +29,17 @@ TAPER_INLINE void transpose_from(Raw (&rows)[n]) {
     transpose_from<kStep * 2>(rows);
   }
 }
+template <class Raw, int... kLane>
+TAPER_INLINE Raw even_lanes(Raw low, Raw high, std::integer_sequence<int, kLane...>) {
+  return __builtin_shufflevector(low, high, 2 * kLane...);
+}
 }  // namespace detail
+
+/// Lanes 0, 2, 4, ... of two packets in a row.
+template <class T>
+TAPER_INLINE Vec<T> even_lanes(Vec<T> low, Vec<T> high) {
+  return detail::even_lanes(low.raw, high.raw, std::make_integer_sequence<int, Vec<T>::kSize>{});
+}
 
 /// Transposes a square of registers: blocks of 1, 2, 4, ... lanes change places across the
 /// diagonal.
