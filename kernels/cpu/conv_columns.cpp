@@ -26,12 +26,14 @@ struct Patches {
     return taps == 1 && plan.stride_h == 1 && plan.stride_w == 1 && plan.pad_h == 0 &&
            plan.pad_w == 0;
   }
-  /// Positions per slice, so that a slice of columns takes about 256 KB; all about the same.
+  /// Positions per slice, so that a slice of columns takes about 256 KB; whole tiles, all about the
+  /// same.
   int64_t slice(size_t element) const {
+    constexpr int64_t kUnit = 32;
     const int64_t fit = (1 << 18) / static_cast<int64_t>(element) / std::max<int64_t>(1, rows);
-    const int64_t most = std::max<int64_t>(64, fit / 16 * 16);
+    const int64_t most = std::max<int64_t>(2, fit / kUnit) * kUnit;
     const int64_t slices = std::max<int64_t>(1, (positions + most - 1) / most);
-    return std::max<int64_t>(16, round_up((positions + slices - 1) / slices, 16));
+    return std::max(kUnit, round_up((positions + slices - 1) / slices, kUnit));
   }
 };
 
@@ -95,31 +97,34 @@ TAPER_INLINE void clear_row(T* to, int64_t count) {
 }
 
 /// columns[(c * taps + tap) * (p1 - p0) + i] = the input under `tap` at position p0 + i, 0 in the
-/// padding. Channels come innermost: all share the bounds of a run.
+/// padding. A few channels come innermost: they share the bounds of a run.
 template <class T, class S>
 void gather_columns(T* columns, const S* in, const Patches& patches, int64_t p0, int64_t p1) {
+  constexpr int64_t kTogether = 8;  // more would meet in the same sets of the cache
   const ConvPlan& plan = patches.plan;
   const int64_t y0 = p0 / plan.out_w, x0 = p0 - y0 * plan.out_w;
   const int64_t channel = patches.taps * (p1 - p0);  // from a channel's rows to the next
-  T* row = columns;
-  for (int64_t ky = 0; ky < plan.kernel_h; ++ky) {
-    for (int64_t kx = 0; kx < plan.kernel_w; ++kx, row += p1 - p0) {
-      const int64_t shift = kx * plan.dilation_w - plan.pad_w;
-      const Range valid = valid_range(plan.out_w, plan.in_w, shift, plan.stride_w);
-      for_each_run(
-          plan, ky, y0, x0, p1 - p0, [&](int64_t offset, int64_t x, int64_t count, int64_t in_y) {
-            const int64_t lo = std::min(std::max(valid.lo, x), x + count) - x;
-            const int64_t hi = in_y < 0 ? lo : std::max(lo, std::min(valid.hi - x, count));
-            const int64_t first = in_y * plan.in_w + shift + (x + lo) * plan.stride_w;
-            for (int64_t c = 0; c < patches.channels; ++c) {
-              T* to = row + offset + c * channel;
-              clear_row(to, lo);
-              if (lo < hi) {
-                take_row(to + lo, in + c * patches.in_plane + first, hi - lo, plan.stride_w);
+  for (int64_t c0 = 0; c0 < patches.channels; c0 += kTogether) {
+    const int64_t channels = std::min(kTogether, patches.channels - c0);
+    const S* planes = in + c0 * patches.in_plane;
+    T* row = columns + c0 * channel;
+    for (int64_t ky = 0; ky < plan.kernel_h; ++ky) {
+      for (int64_t kx = 0; kx < plan.kernel_w; ++kx, row += p1 - p0) {
+        const int64_t shift = kx * plan.dilation_w - plan.pad_w;
+        const Range valid = valid_range(plan.out_w, plan.in_w, shift, plan.stride_w);
+        for_each_run(
+            plan, ky, y0, x0, p1 - p0, [&](int64_t offset, int64_t x, int64_t count, int64_t in_y) {
+              const int64_t lo = std::min(std::max(valid.lo, x), x + count) - x;
+              const int64_t hi = in_y < 0 ? lo : std::max(lo, std::min(valid.hi - x, count));
+              const S* from = planes + in_y * plan.in_w + shift + (x + lo) * plan.stride_w;
+              T* to = row + offset;
+              for (int64_t c = 0; c < channels; ++c, to += channel, from += patches.in_plane) {
+                clear_row(to, lo);
+                if (lo < hi) take_row(to + lo, from, hi - lo, plan.stride_w);
+                clear_row(to + hi, count - hi);
               }
-              clear_row(to + hi, count - hi);
-            }
-          });
+            });
+      }
     }
   }
 }
