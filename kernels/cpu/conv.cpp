@@ -1,6 +1,7 @@
 #include "taper/kernels/cpu/conv_plan.h"
 
-// The entries of convolution: which way suits which geometry.
+// The entries of convolution: which way suits which geometry. Where Winograd gives a NaN, the
+// plain definition decides which results are.
 
 TAPER_CPU_BEGIN
 
@@ -10,9 +11,11 @@ Status conv_forward(void* out, const void* in, const void* weight, const void* b
     using S = decltype(type);
     if constexpr (!std::is_same_v<S, double>) {
       if (suits_winograd(plan)) {
-        return winograd_forward(static_cast<S*>(out), static_cast<const S*>(in),
-                                static_cast<const S*>(weight), static_cast<const S*>(bias), relu,
-                                plan, stream);
+        bool nan = false;
+        const Status status = winograd_forward(
+            static_cast<S*>(out), static_cast<const S*>(in), static_cast<const S*>(weight),
+            static_cast<const S*>(bias), relu, &nan, plan, stream);
+        if (status.code != Code::kOk || !nan) return status;
       }
     }
     return columns_forward(static_cast<S*>(out), static_cast<const S*>(in),
@@ -27,8 +30,11 @@ Status conv_backward_data(void* grad_in, const void* grad_out, const void* weigh
     using S = decltype(type);
     if constexpr (!std::is_same_v<S, double>) {
       if (suits_winograd(plan)) {
-        return winograd_backward_data(static_cast<S*>(grad_in), static_cast<const S*>(grad_out),
-                                      static_cast<const S*>(weight), plan, stream);
+        bool nan = false;
+        const Status status =
+            winograd_backward_data(static_cast<S*>(grad_in), static_cast<const S*>(grad_out),
+                                   static_cast<const S*>(weight), &nan, plan, stream);
+        if (status.code != Code::kOk || !nan) return status;
       }
     }
     return columns_backward_data(static_cast<S*>(grad_in), static_cast<const S*>(grad_out),

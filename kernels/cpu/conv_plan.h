@@ -33,13 +33,15 @@ template <class S>
 Status columns_backward_weight(S* grad_weight, S* grad_bias, const S* grad_out, const S* in,
                                const ConvPlan& plan, const Stream& stream);
 
-// Winograd's F(2x2, 3x3): 16 products where the definition has 36. See suits_winograd().
+// Winograd's F(2x2, 3x3): 16 products where the definition has 36. See suits_winograd(). An
+// infinity becomes NaN in its transforms, and a NaN reaches a whole tile: `nan` says whether there
+// is any.
 template <class S>
-Status winograd_forward(S* out, const S* in, const S* weight, const S* bias, bool relu,
+Status winograd_forward(S* out, const S* in, const S* weight, const S* bias, bool relu, bool* nan,
                         const ConvPlan& plan, const Stream& stream);
 template <class S>
-Status winograd_backward_data(S* grad_in, const S* grad_out, const S* weight, const ConvPlan& plan,
-                              const Stream& stream);
+Status winograd_backward_data(S* grad_in, const S* grad_out, const S* weight, bool* nan,
+                              const ConvPlan& plan, const Stream& stream);
 template <class S>
 Status winograd_backward_weight(S* grad_weight, S* grad_bias, const S* grad_out, const S* in,
                                 const ConvPlan& plan, const Stream& stream);

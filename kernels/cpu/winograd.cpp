@@ -67,10 +67,11 @@ void multiply(float* products, const float* input, const float* weights, int64_t
 }
 
 /// Transforms one row of tiles back to two rows of pixels, channels last: rows[2][2 *
-/// tile_cols][channel].
-void transform_output(float* rows, const float* products, int64_t point_stride, const float* bias,
+/// tile_cols][channel]. Whether any is NaN.
+bool transform_output(float* rows, const float* products, int64_t point_stride, const float* bias,
                       bool relu, const Geometry& g) {
   const int64_t width = g.out.padded(), row = g.tile_cols() * 2 * width;
+  Mask<float> nan{};
   for (int64_t tile = 0; tile < g.tile_cols(); ++tile) {
     for (int64_t c = 0; c < width; c += kLanes) {
       Raw m[kPoints];
@@ -88,12 +89,14 @@ void transform_output(float* rows, const float* products, int64_t point_stride, 
 #pragma GCC unroll 2
         for (int q = 0; q < 2; ++q) {
           Vec<float> y = m[r * 4 + q] + shift;
+          nan = nan | isnan(y);
           if (relu) y = select(y < Vec<float>(0.f), Vec<float>(0.f), y);
           y.store(rows + r * row + (tile * 2 + q) * width + c);
         }
       }
     }
   }
+  return any(nan);
 }
 
 /// Puts pixel rows back to channels first; `flat` is scratch for one row of halves.
@@ -118,7 +121,7 @@ void store_rows(S* sample, const float* rows, float* flat, int64_t y, const Geom
 
 template <class S>
 Status convolve(S* out, const S* in, const S* weight, const WeightLayout& layout, const S* bias,
-                bool relu, const Geometry& g, int64_t work, const Stream& stream) {
+                bool relu, bool* nan, const Geometry& g, int64_t work, const Stream& stream) {
   const int64_t strip = g.strip();
   const int64_t threads =
       std::max<int64_t>(1, std::min(g.all_rows(), threads_for(stream, work / 2)));
@@ -160,8 +163,10 @@ Status convolve(S* out, const S* in, const S* weight, const WeightLayout& layout
       }
       multiply(products, input, weights, tiles, g);
       for (int64_t row = row0; row < row1; ++row) {
-        transform_output(pixels, products + (row - row0) * g.tile_cols() * out_width,
-                         tiles * out_width, bias ? shift : nullptr, relu, g);
+        if (transform_output(pixels, products + (row - row0) * g.tile_cols() * out_width,
+                             tiles * out_width, bias ? shift : nullptr, relu, g)) {
+          __atomic_store_n(nan, true, __ATOMIC_RELAXED);
+        }
         S* sample = out + row / g.tile_rows() * g.out.channels * g.out.height * g.out.width;
         store_rows(sample, pixels, pixels + rows_size, row % g.tile_rows() * 2, g);
       }
@@ -174,25 +179,26 @@ Status convolve(S* out, const S* in, const S* weight, const WeightLayout& layout
 }  // namespace winograd
 
 template <class S>
-Status winograd_forward(S* out, const S* in, const S* weight, const S* bias, bool relu,
+Status winograd_forward(S* out, const S* in, const S* weight, const S* bias, bool relu, bool* nan,
                         const ConvPlan& plan, const Stream& stream) {
   const winograd::WeightLayout layout{plan.in_channels * 9, 9, false};
-  return winograd::convolve(out, in, weight, layout, bias, relu, winograd::forward_geometry(plan),
-                            conv_work(plan), stream);
+  return winograd::convolve(out, in, weight, layout, bias, relu, nan,
+                            winograd::forward_geometry(plan), conv_work(plan), stream);
 }
 
 template <class S>
-Status winograd_backward_data(S* grad_in, const S* grad_out, const S* weight, const ConvPlan& plan,
-                              const Stream& stream) {
+Status winograd_backward_data(S* grad_in, const S* grad_out, const S* weight, bool* nan,
+                              const ConvPlan& plan, const Stream& stream) {
   const winograd::WeightLayout layout{9, plan.in_channels * 9, true};
   return winograd::convolve(grad_in, grad_out, weight, layout, static_cast<const S*>(nullptr),
-                            false, winograd::backward_geometry(plan), conv_work(plan), stream);
+                            false, nan, winograd::backward_geometry(plan), conv_work(plan), stream);
 }
 
-#define TAPER_INSTANTIATE(S)                                                                \
-  template Status winograd_forward(S*, const S*, const S*, const S*, bool, const ConvPlan&, \
-                                   const Stream&);                                          \
-  template Status winograd_backward_data(S*, const S*, const S*, const ConvPlan&, const Stream&);
+#define TAPER_INSTANTIATE(S)                                                                       \
+  template Status winograd_forward(S*, const S*, const S*, const S*, bool, bool*, const ConvPlan&, \
+                                   const Stream&);                                                 \
+  template Status winograd_backward_data(S*, const S*, const S*, bool*, const ConvPlan&,           \
+                                         const Stream&);
 TAPER_INSTANTIATE(float)
 TAPER_INSTANTIATE(Half)
 TAPER_INSTANTIATE(BFloat16)

@@ -2,6 +2,8 @@
 // convolution in double, which is always computed by the plain path; and each gradient as the
 // transpose of the forward.
 
+#include <cmath>
+
 #include "catch.h"
 #include "taper/autograd/autograd.h"
 #include "taper/core/factories.h"
@@ -61,6 +63,27 @@ TEST_CASE("convolutions in float agree with those in double") {
       {1, 8, 8, 4, 4, 4, 4, 0, 1, 1},     // windows that do not overlap
   };
   for (const Shape& shape : shapes) check_float_against_double(shape);
+}
+
+TEST_CASE("an infinity or a NaN reaches the windows that hold it and no others") {
+  manual_seed(5);
+  const Tensor w = randn({16, 16, 3, 3});
+  for (const double value : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    Tensor x = randn({2, 16, 7, 8});
+    x.select(0, 1).select(0, 3).select(0, 3).select(0, 4).fill_(value);
+    const auto check = [&](const Tensor& got, const Tensor& exact) {
+      CHECK(got.isnan().eq(exact.isnan()).all().item<bool>());
+      CHECK(got.isinf().eq(exact.isinf()).all().item<bool>());
+      CHECK(exact.isfinite().logical_not().sum().item<int64_t>() == 9 * 16);
+    };
+    check(conv2d(x, w, {}, 1, 1), conv2d(x.to(kDouble), w.to(kDouble), {}, 1, 1));
+    const auto gradient = [&](ScalarType dtype) {
+      const Tensor leaf = zeros({2, 16, 7, 8}, dtype).requires_grad_();
+      conv2d(leaf, w.to(dtype), {}, 1, 1).backward(x.to(dtype));
+      return leaf.grad();
+    };
+    check(gradient(kFloat), gradient(kDouble));
+  }
 }
 
 TEST_CASE("an empty batch gives an empty result and zero gradients") {
