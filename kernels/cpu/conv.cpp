@@ -48,9 +48,11 @@ Status conv_backward_weight(void* grad_weight, void* grad_bias, const void* grad
     using S = decltype(type);
     if constexpr (!std::is_same_v<S, double>) {
       if (suits_winograd(plan)) {
-        return winograd_backward_weight(static_cast<S*>(grad_weight), static_cast<S*>(grad_bias),
-                                        static_cast<const S*>(grad_out), static_cast<const S*>(in),
-                                        plan, stream);
+        bool nan = false;
+        const Status status = winograd_backward_weight(
+            static_cast<S*>(grad_weight), static_cast<S*>(grad_bias),
+            static_cast<const S*>(grad_out), static_cast<const S*>(in), &nan, plan, stream);
+        if (status.code != Code::kOk || !nan) return status;
       }
     }
     return columns_backward_weight(static_cast<S*>(grad_weight), static_cast<S*>(grad_bias),

@@ -44,6 +44,6 @@ Status winograd_backward_data(S* grad_in, const S* grad_out, const S* weight, bo
                               const ConvPlan& plan, const Stream& stream);
 template <class S>
 Status winograd_backward_weight(S* grad_weight, S* grad_bias, const S* grad_out, const S* in,
-                                const ConvPlan& plan, const Stream& stream);
+                                bool* nan, const ConvPlan& plan, const Stream& stream);
 
 TAPER_CPU_END

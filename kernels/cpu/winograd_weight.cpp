@@ -59,11 +59,12 @@ void accumulate(float* sums, const float* input, const float* gradient, int64_t 
 }
 
 /// The gradient of all weights of input channels [begin, end); `taps` holds 9 rows of output
-/// channels.
+/// channels. Whether any is NaN.
 template <class S>
-void transform_sums(S* grad_weight, float* taps, float* flat, const float* sums, const Geometry& g,
+bool transform_sums(S* grad_weight, float* taps, float* flat, const float* sums, const Geometry& g,
                     int64_t begin, int64_t end) {
   const int64_t width = g.out.padded();
+  Mask<float> nan{};
   for (int64_t i = begin; i < end; ++i) {
     for (int64_t o = 0; o < width; o += kLanes) {
       Raw s[kPoints];
@@ -76,7 +77,11 @@ void transform_sums(S* grad_weight, float* taps, float* flat, const float* sums,
 #pragma GCC unroll 3
       for (int r = 0; r < 3; ++r) weight_gradient_axis(s + 4 * r, 1);
 #pragma GCC unroll 9
-      for (int t = 0; t < 9; ++t) Vec<float>(s[t / 3 * 4 + t % 3]).store(taps + t * width + o);
+      for (int t = 0; t < 9; ++t) {
+        const Vec<float> tap = s[t / 3 * 4 + t % 3];
+        nan = nan | isnan(tap);
+        tap.store(taps + t * width + o);
+      }
     }
     S* to = grad_weight + i * 9;
     if constexpr (std::is_same_v<S, float>) {
@@ -88,6 +93,7 @@ void transform_sums(S* grad_weight, float* taps, float* flat, const float* sums,
       }
     }
   }
+  return any(nan);
 }
 
 }  // namespace
@@ -95,7 +101,7 @@ void transform_sums(S* grad_weight, float* taps, float* flat, const float* sums,
 
 template <class S>
 Status winograd_backward_weight(S* grad_weight, S* grad_bias, const S* grad_out, const S* in,
-                                const ConvPlan& plan, const Stream& stream) {
+                                bool* nan, const ConvPlan& plan, const Stream& stream) {
   using namespace winograd;
   const Geometry g = forward_geometry(plan);
   const int64_t strip = g.strip();
@@ -143,7 +149,9 @@ Status winograd_backward_weight(S* grad_weight, S* grad_bias, const S* grad_out,
   sum_parts(sums, sums_size, threads, sums_size, stream);
   for_pieces(stream, threads, g.in.channels, [&](int64_t piece, int64_t begin, int64_t end) {
     float* taps = pieces + piece * piece_size;
-    transform_sums(grad_weight, taps, taps + 9 * out_width, sums, g, begin, end);
+    if (transform_sums(grad_weight, taps, taps + 9 * out_width, sums, g, begin, end)) {
+      __atomic_store_n(nan, true, __ATOMIC_RELAXED);
+    }
   });
   if (grad_bias) {
     narrow_row(grad_bias, sums + kPoints * g.in.channels * out_width, g.out.channels);
@@ -151,8 +159,8 @@ Status winograd_backward_weight(S* grad_weight, S* grad_bias, const S* grad_out,
   return {};
 }
 
-#define TAPER_INSTANTIATE(S)                                                            \
-  template Status winograd_backward_weight(S*, S*, const S*, const S*, const ConvPlan&, \
+#define TAPER_INSTANTIATE(S)                                                                   \
+  template Status winograd_backward_weight(S*, S*, const S*, const S*, bool*, const ConvPlan&, \
                                            const Stream&);
 TAPER_INSTANTIATE(float)
 TAPER_INSTANTIATE(Half)

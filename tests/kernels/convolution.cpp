@@ -83,6 +83,12 @@ TEST_CASE("an infinity or a NaN reaches the windows that hold it and no others")
       return leaf.grad();
     };
     check(gradient(kFloat), gradient(kDouble));
+    const auto weight_gradient = [&](ScalarType dtype) {
+      const Tensor leaf = w.to(dtype).detach().clone().requires_grad_();
+      conv2d(x.to(dtype), leaf, {}, 1, 1).backward(ones({2, 16, 7, 8}, dtype));
+      return leaf.grad();
+    };
+    check(weight_gradient(kFloat), weight_gradient(kDouble));
   }
 }
 
