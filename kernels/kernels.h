@@ -164,6 +164,12 @@ struct CrossEntropyArgs {
   int64_t ignore_index;
 };
 
+/// One step of a recurrent layer; all operands are dense rows of `batch`.
+struct RecurrentCellArgs {
+  ScalarType dtype;
+  int64_t batch, hidden;
+};
+
 struct RandomArgs {
   RandomOp op;
   ScalarType dtype;
@@ -315,6 +321,33 @@ struct KernelTable {
   Status (*cross_entropy_backward)(void* grad_logits, const void* grad_row, int64_t grad_stride,
                                    double scale, const void* logits, const void* log_sum_exp,
                                    const CrossEntropyArgs&, Stream);
+
+  // Recurrent cells: all of a step but its matrix products.
+  /// `gates` [batch, 4 * hidden], in the order input, forget, cell, output: sums come in,
+  /// activations go out. cell = forget * cell_before + input * gate, hidden = output * tanh(cell);
+  /// `cell` may be `cell_before`.
+  Status (*lstm_cell_forward)(void* hidden, void* cell, void* gates, const void* cell_before,
+                              const RecurrentCellArgs&, Stream);
+  /// `grad_gates` is the gradient of the sums. `grad_cell` (float for halves) comes in as the
+  /// gradient of the new cell and goes out as that of the old one. The gradient of `hidden` comes
+  /// in two parts, of which either may be null.
+  Status (*lstm_cell_backward)(void* grad_gates, void* grad_cell, const void* grad_hidden,
+                               const void* grad_hidden_too, const void* gates, const void* cell,
+                               const void* cell_before, const RecurrentCellArgs&, Stream);
+  /// `gates` [batch, 3 * hidden], in the order reset, update, new: the input's share comes in,
+  /// activations go out; `from_hidden` is the share of the state. new = tanh(gate + reset *
+  /// from_hidden), hidden = new + update * (hidden_before - new). `new_from_hidden` [batch, hidden]
+  /// (may be null) keeps the last third of `from_hidden` for the backward.
+  Status (*gru_cell_forward)(void* hidden, void* gates, void* new_from_hidden,
+                             const void* from_hidden, const void* hidden_before,
+                             const RecurrentCellArgs&, Stream);
+  /// Gradients of both shares. `grad_hidden` comes in as one part of the gradient of the new state
+  /// and goes out as that of the old one, but for what comes by way of `from_hidden`;
+  /// `grad_hidden_too`, the other part, may be null.
+  Status (*gru_cell_backward)(void* grad_from_input, void* grad_from_hidden, void* grad_hidden,
+                              const void* grad_hidden_too, const void* gates,
+                              const void* new_from_hidden, const void* hidden_before,
+                              const RecurrentCellArgs&, Stream);
 
   // Random numbers. Same seed, same numbers as PyTorch on that kind of device.
   Status (*random)(const RandomArgs&, Stream);

@@ -63,6 +63,10 @@ TAPER_CPU_BEGIN
   _(batch_norm_backward)        \
   _(cross_entropy_forward)      \
   _(cross_entropy_backward)     \
+  _(lstm_cell_forward)          \
+  _(lstm_cell_backward)         \
+  _(gru_cell_forward)           \
+  _(gru_cell_backward)          \
   _(random)                     \
   _(dropout_forward)            \
   _(dropout_backward)           \

@@ -1,13 +1,12 @@
 #include "taper/nn/modules/rnn.h"
 
-#include <algorithm>
 #include <cmath>
 #include <ostream>
 
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 #include "taper/nn/init.h"
-#include "taper/nn/modules/rnn_step.h"
+#include "taper/nn/modules/rnn_layer.h"
 
 namespace taper::nn {
 
@@ -107,8 +106,7 @@ Tensor RNNImplBase<Derived, Options>::checked_state(const Tensor& given, const S
 
 template <class Derived, class Options>
 template <class Run>
-Tensor RNNImplBase<Derived, Options>::run_layers(Tensor input, bool joint_bias,
-                                                 const Run& run) const {
+Tensor RNNImplBase<Derived, Options>::run_layers(Tensor input, const Run& run) const {
   const auto weight = [&](const char* kind, int64_t layer, bool reverse) -> const Tensor& {
     return this->parameters_[weight_name(kind, layer, reverse)];
   };
@@ -116,16 +114,14 @@ Tensor RNNImplBase<Derived, Options>::run_layers(Tensor input, bool joint_bias,
     std::vector<Tensor> outputs;
     for (int64_t direction = 0; direction < directions(); ++direction) {
       const bool reverse = direction == 1;
-      std::optional<Tensor> bias_in, bias_hidden;
+      LayerWeights weights{
+          weight("weight_ih", layer, reverse), weight("weight_hh", layer, reverse), {}, {}};
       if (options.bias()) {
-        bias_in = weight("bias_ih", layer, reverse);
-        bias_hidden = weight("bias_hh", layer, reverse);
-        if (joint_bias) bias_in = *bias_in + *bias_hidden;
+        weights.bias_ih = weight("bias_ih", layer, reverse);
+        weights.bias_hh = weight("bias_hh", layer, reverse);
       }
-      // The input's share of the gates depends on no state: all time steps at once.
-      const Tensor projected = linear(input, weight("weight_ih", layer, reverse), bias_in);
-      outputs.push_back(run(static_cast<size_t>(layer * directions() + direction), projected,
-                            weight("weight_hh", layer, reverse), bias_hidden, reverse));
+      const auto at = static_cast<size_t>(layer * directions() + direction);
+      outputs.push_back(run(at, input, weights, reverse));
     }
     input = outputs.size() == 1 ? outputs[0] : cat(outputs, -1);
     if (options.dropout() > 0 && layer + 1 < options.num_layers()) {
@@ -154,21 +150,6 @@ template class RNNImplBase<GRUImpl, GRUOptions>;
 
 }  // namespace detail
 
-namespace {
-
-/// Goes through time, forwards or backwards; `step(x)` gives the output at one step. Outputs are in
-/// time's order.
-template <class Step>
-Tensor over_time(const Tensor& projected, bool reverse, const Step& step) {
-  std::vector<Tensor> steps = detail::steps_of(projected);
-  if (reverse) std::reverse(steps.begin(), steps.end());
-  for (Tensor& one : steps) one = step(one);
-  if (reverse) std::reverse(steps.begin(), steps.end());
-  return stack(steps, 0);
-}
-
-}  // namespace
-
 // ---- Whole sequences.
 
 RNNImpl::RNNImpl(int64_t input_size, int64_t hidden_size)
@@ -179,16 +160,13 @@ std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
   const Sequence sequence = checked_input(input);
   std::vector<Tensor> hidden = checked_state(hx, sequence, "hidden").unbind(0);
   const bool use_tanh = std::holds_alternative<enumtype::kTanh>(options.nonlinearity());
-  const Tensor out = run_layers(sequence.steps, true,
-                                [&](size_t at, const Tensor& projected, const Tensor& weight_hh,
-                                    const std::optional<Tensor>&, bool reverse) {
-                                  const Tensor weight = weight_hh.t();
-                                  Tensor& h = hidden[at];
-                                  return over_time(projected, reverse, [&](const Tensor& x) {
-                                    const Tensor sum = x.addmm(h, weight);
-                                    return h = use_tanh ? sum.tanh() : sum.relu();
-                                  });
-                                });
+  const Tensor out = run_layers(
+      sequence.steps,
+      [&](size_t at, const Tensor& in, const detail::LayerWeights& weights, bool reverse) {
+        const auto result = detail::rnn_layer(in, {hidden[at], {}}, weights, use_tanh, reverse);
+        hidden[at] = result.last.hidden;
+        return result.outputs;
+      });
   return {finish(out, sequence), finish_state(hidden, sequence)};
 }
 
@@ -202,20 +180,14 @@ std::tuple<Tensor, LSTMImpl::State> LSTMImpl::forward(const Tensor& input,
   const State given = hx_opt.value_or(State());
   std::vector<Tensor> hidden = checked_state(std::get<0>(given), sequence, "hidden[0]").unbind(0);
   std::vector<Tensor> cell = checked_state(std::get<1>(given), sequence, "hidden[1]").unbind(0);
-  const Tensor out =
-      run_layers(sequence.steps, true,
-                 [&](size_t at, const Tensor& projected, const Tensor& weight_hh,
-                     const std::optional<Tensor>&, bool reverse) {
-                   const Tensor weight = weight_hh.t();
-                   detail::LSTMState state = {hidden[at], cell[at]};
-                   const Tensor outputs = over_time(projected, reverse, [&](const Tensor& x) {
-                     state = detail::lstm_step(x.addmm(state.hidden, weight), state.cell);
-                     return state.hidden;
-                   });
-                   hidden[at] = state.hidden;
-                   cell[at] = state.cell;
-                   return outputs;
-                 });
+  const Tensor out = run_layers(
+      sequence.steps,
+      [&](size_t at, const Tensor& in, const detail::LayerWeights& weights, bool reverse) {
+        const auto result = detail::lstm_layer(in, {hidden[at], cell[at]}, weights, reverse);
+        hidden[at] = result.last.hidden;
+        cell[at] = result.last.cell;
+        return result.outputs;
+      });
   return {finish(out, sequence),
           State(finish_state(hidden, sequence), finish_state(cell, sequence))};
 }
@@ -228,14 +200,11 @@ std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
   const Sequence sequence = checked_input(input);
   std::vector<Tensor> hidden = checked_state(hx, sequence, "hidden").unbind(0);
   const Tensor out = run_layers(
-      // The reset gate multiplies the hidden share with its bias: the two biases stay apart.
-      sequence.steps, false,
-      [&](size_t at, const Tensor& projected, const Tensor& weight_hh,
-          const std::optional<Tensor>& bias_hh, bool reverse) {
-        Tensor& h = hidden[at];
-        return over_time(projected, reverse, [&](const Tensor& x) {
-          return h = detail::gru_step(x, linear(h, weight_hh, bias_hh), h);
-        });
+      sequence.steps,
+      [&](size_t at, const Tensor& in, const detail::LayerWeights& weights, bool reverse) {
+        const auto result = detail::gru_layer(in, {hidden[at], {}}, weights, reverse);
+        hidden[at] = result.last.hidden;
+        return result.outputs;
       });
   return {finish(out, sequence), finish_state(hidden, sequence)};
 }
@@ -304,14 +273,6 @@ template class RNNCellImplBase<GRUCellImpl, GRUCellOptions>;
 
 }  // namespace detail
 
-namespace {
-
-std::optional<Tensor> given(const Tensor& bias) {
-  return bias.defined() ? std::optional<Tensor>(bias) : std::nullopt;
-}
-
-}  // namespace
-
 LSTMCellImpl::LSTMCellImpl(int64_t input_size, int64_t hidden_size)
     : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
 LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& options)
@@ -322,9 +283,9 @@ LSTMCellImpl::State LSTMCellImpl::forward(const Tensor& input, std::optional<Sta
   const State state = hx_opt.value_or(State());
   const Tensor hidden = checked_state(std::get<0>(state), x, 0);
   const Tensor cell = checked_state(std::get<1>(state), x, 1);
-  const Tensor gates =
-      linear(x, weight_ih, given(bias_ih)) + linear(hidden, weight_hh, given(bias_hh));
-  const detail::LSTMState next = detail::lstm_step(gates, cell);
+  const Tensor gates = linear(x, weight_ih, detail::bias_or_nothing(bias_ih)) +
+                       linear(hidden, weight_hh, detail::bias_or_nothing(bias_hh));
+  const detail::LayerState next = detail::lstm_step(gates, cell);
   if (input.dim() == 2) return {next.hidden, next.cell};
   return {next.hidden.squeeze(0), next.cell.squeeze(0)};
 }
@@ -335,8 +296,9 @@ GRUCellImpl::GRUCellImpl(const GRUCellOptions& options) : RNNCellImplBase(option
 
 Tensor GRUCellImpl::forward(const Tensor& input, const Tensor& hx) {
   const Tensor x = checked_input(input), hidden = checked_state(hx, x, 0);
-  const Tensor next = detail::gru_step(linear(x, weight_ih, given(bias_ih)),
-                                       linear(hidden, weight_hh, given(bias_hh)), hidden);
+  const Tensor next =
+      detail::gru_step(linear(x, weight_ih, detail::bias_or_nothing(bias_ih)),
+                       linear(hidden, weight_hh, detail::bias_or_nothing(bias_hh)), hidden);
   return input.dim() == 2 ? next : next.squeeze(0);
 }
 

@@ -45,11 +45,10 @@ class TAPER_API RNNImplBase : public Cloneable<Derived> {
   Tensor finish_state(const std::vector<Tensor>& states, const Sequence& input) const;
   int64_t directions() const { return options.bidirectional() ? 2 : 1; }
 
-  /// Runs all layers and directions. `run(layer_and_direction, projected, weight_hh, bias_hh,
-  /// reverse)` goes through time and returns the outputs [time, batch, hidden]; `projected` is
-  /// [time, batch, gates * hidden].
+  /// Runs all layers and directions. `run(layer_and_direction, input, weights, reverse)` takes one
+  /// of them through time and returns its outputs [time, batch, hidden].
   template <class Run>
-  Tensor run_layers(Tensor input, bool joint_bias, const Run& run) const;
+  Tensor run_layers(Tensor input, const Run& run) const;
 
  private:
   std::string weight_name(const char* kind, int64_t layer, bool reverse) const;

@@ -38,7 +38,7 @@ std::vector<Tensor> steps_of(const Tensor& x) {
 }
 
 // c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c')
-LSTMState lstm_step(const Tensor& gates, const Tensor& cell) {
+LayerState lstm_step(const Tensor& gates, const Tensor& cell) {
   const std::vector<Tensor> parts = gates_of(gates, 4);
   const Tensor in = parts[0].sigmoid(), forget = parts[1].sigmoid();
   const Tensor next = (in * parts[2].tanh()).addcmul(forget, cell);

@@ -15,11 +15,13 @@ std::vector<Tensor> gates_of(const Tensor& x, int64_t count);
 /// x[0], x[1], ..., recorded as one op in the same way.
 std::vector<Tensor> steps_of(const Tensor& x);
 
-/// The new cell state and the new hidden state. `gates` [batch, 4 * hidden].
-struct LSTMState {
+/// What a layer remembers from step to step, [batch, hidden]; only LSTM has a cell.
+struct LayerState {
   Tensor hidden, cell;
 };
-LSTMState lstm_step(const Tensor& gates, const Tensor& cell);
+
+/// `gates` [batch, 4 * hidden].
+LayerState lstm_step(const Tensor& gates, const Tensor& cell);
 
 /// `from_input` and `from_hidden` [batch, 3 * hidden], each with its bias.
 Tensor gru_step(const Tensor& from_input, const Tensor& from_hidden, const Tensor& hidden);
