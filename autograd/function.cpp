@@ -9,6 +9,9 @@
 
 namespace taper::autograd {
 
+AutogradContext::AutogradContext() = default;
+AutogradContext::~AutogradContext() = default;
+
 variable_list AutogradContext::get_saved_variables() const {
   if (!node_) return to_save_;
   variable_list saved;
@@ -35,6 +38,10 @@ bool AutogradContext::needs_input_grad(size_t i) const {
 }
 
 namespace detail {
+
+FunctionCall::FunctionCall(const char* name, Rule rule)
+    : name(name), rule(rule), context(std::make_shared<AutogradContext>()) {}
+FunctionCall::~FunctionCall() = default;
 
 std::string function_name(const char* mangled) {
   std::string name = taper::detail::demangled(mangled);

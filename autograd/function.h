@@ -28,7 +28,8 @@ TAPER_API variable_list record_function(FunctionCall&& call, variable_list outpu
 /// What a custom function's forward leaves for its backward.
 class TAPER_API AutogradContext {
  public:
-  AutogradContext() = default;
+  AutogradContext();
+  ~AutogradContext();
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
@@ -63,13 +64,14 @@ class TAPER_API AutogradContext {
 namespace detail {
 
 /// One call of a custom function, its forward done or about to be.
-struct FunctionCall {
+struct TAPER_API FunctionCall {
   using Rule = variable_list (*)(AutogradContext*, variable_list&&);
-  FunctionCall(const char* name, Rule rule) : name(name), rule(rule) {}
+  FunctionCall(const char* name, Rule rule);
+  ~FunctionCall();
 
   const char* name;
   Rule rule;
-  std::shared_ptr<AutogradContext> context = std::make_shared<AutogradContext>();
+  std::shared_ptr<AutogradContext> context;
   variable_list inputs;         ///< the tensors among the arguments
   std::vector<bool> is_tensor;  ///< per argument
 

@@ -2,6 +2,27 @@
 
 namespace taper {
 
+IValue::IValue() = default;
+IValue::IValue(const IValue&) = default;
+IValue::IValue(IValue&&) noexcept = default;
+IValue& IValue::operator=(const IValue&) = default;
+IValue& IValue::operator=(IValue&&) noexcept = default;
+IValue::~IValue() = default;
+
+IValue::IValue(std::nullptr_t) {}
+IValue::IValue(bool value) : value_(value) {}
+IValue::IValue(double value) : value_(value) {}
+IValue::IValue(float value) : value_(static_cast<double>(value)) {}
+IValue::IValue(Integer number) : value_(number.value) {}
+IValue::IValue(const char* text) : value_(std::string(text)) {}
+IValue::IValue(std::string text) : value_(std::move(text)) {}
+IValue::IValue(Tensor tensor) : value_(std::move(tensor)) {}
+IValue::IValue(std::vector<int64_t> values) : value_(std::move(values)) {}
+IValue::IValue(IntArrayRef values) : value_(values.vec()) {}
+IValue::IValue(std::vector<double> values) : value_(std::move(values)) {}
+IValue::IValue(std::vector<std::string> values) : value_(std::move(values)) {}
+IValue::IValue(std::vector<Tensor> values) : value_(std::move(values)) {}
+
 IValue::IValue(const Scalar& number) {
   if (number.isBoolean()) {
     value_ = number.toBool();

@@ -15,22 +15,29 @@ namespace taper {
 /// throws for another kind.
 class TAPER_API IValue {
  public:
-  IValue() = default;
-  IValue(std::nullptr_t) {}
-  IValue(bool value) : value_(value) {}
-  IValue(double value) : value_(value) {}
-  IValue(float value) : value_(static_cast<double>(value)) {}
+  // Defined elsewhere: a variant of ten is dear to whoever includes this.
+  IValue();
+  IValue(const IValue&);
+  IValue(IValue&&) noexcept;
+  IValue& operator=(const IValue&);
+  IValue& operator=(IValue&&) noexcept;
+  ~IValue();
+
+  IValue(std::nullptr_t);
+  IValue(bool value);
+  IValue(double value);
+  IValue(float value);
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
-  IValue(T value) : value_(static_cast<int64_t>(value)) {}
-  IValue(const char* text) : value_(std::string(text)) {}
-  IValue(std::string text) : value_(std::move(text)) {}
-  IValue(Tensor tensor) : value_(std::move(tensor)) {}
+  IValue(T value) : IValue(Integer{static_cast<int64_t>(value)}) {}
+  IValue(const char* text);
+  IValue(std::string text);
+  IValue(Tensor tensor);
   IValue(const Scalar& number);
-  IValue(std::vector<int64_t> values) : value_(std::move(values)) {}
-  IValue(IntArrayRef values) : value_(values.vec()) {}
-  IValue(std::vector<double> values) : value_(std::move(values)) {}
-  IValue(std::vector<std::string> values) : value_(std::move(values)) {}
-  IValue(std::vector<Tensor> values) : value_(std::move(values)) {}
+  IValue(std::vector<int64_t> values);
+  IValue(IntArrayRef values);
+  IValue(std::vector<double> values);
+  IValue(std::vector<std::string> values);
+  IValue(std::vector<Tensor> values);
   template <class T>
   IValue(const std::optional<T>& value) {
     if (value) *this = IValue(*value);
@@ -77,6 +84,11 @@ class TAPER_API IValue {
   const char* tagKind() const { return kind_name(value_.index()); }
 
  private:
+  struct Integer {
+    int64_t value;
+  };
+  explicit IValue(Integer number);
+
   using Value =
       std::variant<std::monostate, bool, int64_t, double, std::string, Tensor, std::vector<int64_t>,
                    std::vector<double>, std::vector<std::string>, std::vector<Tensor>>;

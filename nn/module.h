@@ -285,17 +285,16 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive,
 }  // namespace taper::nn
 
 /// Makes the holder class `Name` for the module class `ImplType`.
-#define TAPER_MODULE_IMPL(Name, ImplType)                                  \
-  class Name : public ::taper::nn::ModuleHolder<ImplType> {                \
-   public:                                                                 \
-    using ::taper::nn::ModuleHolder<ImplType>::ModuleHolder;               \
-    Name() = default;                                                      \
-    Name(std::nullptr_t) : ::taper::nn::ModuleHolder<ImplType>(nullptr) {} \
-    Name(const Name&) = default;                                           \
-    Name(Name&&) = default;                                                \
-    Name& operator=(const Name&) = default;                                \
-    Name& operator=(Name&&) = default;                                     \
-    using Impl [[maybe_unused]] = ImplType;                                \
+#define TAPER_MODULE_IMPL(Name, ImplType)                    \
+  class Name : public ::taper::nn::ModuleHolder<ImplType> {  \
+   public:                                                   \
+    using ::taper::nn::ModuleHolder<ImplType>::ModuleHolder; \
+    Name() = default;                                        \
+    Name(const Name&) = default;                             \
+    Name(Name&&) = default;                                  \
+    Name& operator=(const Name&) = default;                  \
+    Name& operator=(Name&&) = default;                       \
+    using Impl [[maybe_unused]] = ImplType;                  \
   }
 /// Makes the holder `Name` for `NameImpl`.
 #define TAPER_MODULE(Name) TAPER_MODULE_IMPL(Name, Name##Impl)

@@ -7,6 +7,8 @@
 
 namespace taper::optim {
 
+AdagradOptions::AdagradOptions(double lr) : lr_(lr) {}
+
 void AdagradOptions::validate() const {
   detail::check_at_least(0, lr_, "learning rate");
   detail::check_at_least(0, lr_decay_, "lr_decay value");

@@ -5,7 +5,7 @@
 namespace taper::optim {
 
 struct TAPER_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
-  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  AdagradOptions(double lr = 1e-2);
   TAPER_ARG(double, lr);
   TAPER_ARG(double, lr_decay) = 0;
   TAPER_ARG(double, weight_decay) = 0;

@@ -5,7 +5,36 @@
 #include "taper/optim/adamw.h"
 #include "taper/optim/multi_tensor.h"
 
-namespace taper::optim::detail {
+namespace taper::optim {
+
+AdamOptions::AdamOptions(double lr) : AdamFamilyOptions(lr, 0) {}
+AdamWOptions::AdamWOptions(double lr) : AdamFamilyOptions(lr, 1e-2) {}
+
+namespace detail {
+
+template <class Derived>
+AdamFamilyOptions<Derived>::AdamFamilyOptions(double lr, double weight_decay)
+    : lr_(lr), weight_decay_(weight_decay) {}
+
+template <class Derived>
+void AdamFamilyOptions<Derived>::validate() const {
+  const auto check_beta = [](double beta, int index) {
+    TAPER_CHECK_VALUE(beta >= 0 && beta < 1, "Invalid beta parameter at index ", index, ": ", beta);
+  };
+  check_at_least(0, lr_, "learning rate");
+  check_at_least(0, eps_, "epsilon value");
+  check_beta(std::get<0>(betas_), 0);
+  check_beta(std::get<1>(betas_), 1);
+  check_at_least(0, weight_decay_, "weight_decay value");
+}
+
+template <class Options, bool kDecoupled>
+AdamFamily<Options, kDecoupled>::AdamFamily(const std::vector<OptimizerParamGroup>& groups,
+                                            Options defaults)
+    : Optimizer(groups, std::make_unique<Options>(std::move(defaults))) {}
+template <class Options, bool kDecoupled>
+AdamFamily<Options, kDecoupled>::AdamFamily(std::vector<Tensor> params, Options defaults)
+    : Optimizer(std::move(params), std::make_unique<Options>(std::move(defaults))) {}
 
 template <class Options, bool kDecoupled>
 std::unique_ptr<OptimizerParamState> AdamFamily<Options, kDecoupled>::new_state() const {
@@ -50,7 +79,11 @@ Tensor AdamFamily<Options, kDecoupled>::step(LossClosure closure) {
   return loss;
 }
 
+template struct AdamFamilyOptions<AdamOptions>;
+template struct AdamFamilyOptions<AdamWOptions>;
 template class AdamFamily<AdamOptions, false>;
 template class AdamFamily<AdamWOptions, true>;
 
-}  // namespace taper::optim::detail
+}  // namespace detail
+
+}  // namespace taper::optim

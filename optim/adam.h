@@ -8,17 +8,11 @@ namespace detail {
 
 /// Settings of Adam and AdamW.
 template <class Derived>
-struct AdamFamilyOptions : public OptimizerCloneableOptions<Derived> {
+struct TAPER_API AdamFamilyOptions : public OptimizerCloneableOptions<Derived> {
   using betas_t = std::tuple<double, double>;
-  AdamFamilyOptions(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
+  AdamFamilyOptions(double lr, double weight_decay);
 
-  void validate() const override {
-    check_at_least(0, lr_, "learning rate");
-    check_at_least(0, eps_, "epsilon value");
-    check_beta(std::get<0>(betas_), 0);
-    check_beta(std::get<1>(betas_), 1);
-    check_at_least(0, weight_decay_, "weight_decay value");
-  }
+  void validate() const override;
   template <class Self, class Visit>
   static void fields(Self& self, const Visit& visit) {
     visit("lr", self.lr());
@@ -46,10 +40,6 @@ struct AdamFamilyOptions : public OptimizerCloneableOptions<Derived> {
 #undef TAPER_ADAM_ARG
 
  private:
-  static void check_beta(double beta, int index) {
-    TAPER_CHECK_VALUE(beta >= 0 && beta < 1, "Invalid beta parameter at index ", index, ": ", beta);
-  }
-
   double lr_;
   betas_t betas_{0.9, 0.999};
   double eps_ = 1e-8;
@@ -62,10 +52,8 @@ struct AdamFamilyOptions : public OptimizerCloneableOptions<Derived> {
 template <class Options, bool kDecoupled>
 class TAPER_API AdamFamily : public Optimizer {
  public:
-  explicit AdamFamily(const std::vector<OptimizerParamGroup>& groups, Options defaults = {})
-      : Optimizer(groups, std::make_unique<Options>(std::move(defaults))) {}
-  explicit AdamFamily(std::vector<Tensor> params, Options defaults = {})
-      : Optimizer(std::move(params), std::make_unique<Options>(std::move(defaults))) {}
+  explicit AdamFamily(const std::vector<OptimizerParamGroup>& groups, Options defaults = {});
+  explicit AdamFamily(std::vector<Tensor> params, Options defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
@@ -75,7 +63,7 @@ class TAPER_API AdamFamily : public Optimizer {
 }  // namespace detail
 
 struct TAPER_API AdamOptions : public detail::AdamFamilyOptions<AdamOptions> {
-  AdamOptions(double lr = 1e-3) : AdamFamilyOptions(lr, 0) {}
+  AdamOptions(double lr = 1e-3);
 };
 
 struct TAPER_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {

@@ -5,7 +5,7 @@
 namespace taper::optim {
 
 struct TAPER_API AdamWOptions : public detail::AdamFamilyOptions<AdamWOptions> {
-  AdamWOptions(double lr = 1e-3) : AdamFamilyOptions(lr, 1e-2) {}
+  AdamWOptions(double lr = 1e-3);
 };
 
 using AdamWParamState = AdamParamState;

@@ -7,9 +7,28 @@
 
 namespace taper::optim {
 
+namespace detail {
+
+void check_at_least(double least, double value, const char* what) {
+  TAPER_CHECK_VALUE(value >= least, "Invalid ", what, ": ", value);
+}
+
+}  // namespace detail
+
 OptimizerParamState::~OptimizerParamState() = default;
 OptimizerOptions::~OptimizerOptions() = default;
 Optimizer::~Optimizer() = default;
+
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params,
+                                         std::unique_ptr<OptimizerOptions> options)
+    : params_(std::move(params)), options_(std::move(options)) {}
+OptimizerParamGroup::OptimizerParamGroup(OptimizerParamGroup&&) noexcept = default;
+OptimizerParamGroup& OptimizerParamGroup::operator=(OptimizerParamGroup&&) noexcept = default;
+OptimizerParamGroup::~OptimizerParamGroup() = default;
+void OptimizerParamGroup::set_options(std::unique_ptr<OptimizerOptions> options) {
+  options_ = std::move(options);
+}
 
 OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
     : params_(other.params_),

@@ -46,15 +46,13 @@ class TAPER_API OptimizerOptions {
 namespace detail {
 
 // How a field of an options or state struct goes into an archive and comes back.
-struct FieldWriter {
+struct TAPER_API FieldWriter {
   serialize::OutputArchive& archive;
   template <class T>
   void operator()(const char* name, const T& value) const {
     archive.write(name, IValue(value));
   }
-  void operator()(const char* name, const std::tuple<double, double>& value) const {
-    archive.write(name, IValue(std::vector<double>{std::get<0>(value), std::get<1>(value)}));
-  }
+  void operator()(const char* name, const std::tuple<double, double>& value) const;
   void operator()(const char* name, const Tensor& value) const { archive.write(name, value); }
 };
 struct TAPER_API FieldReader {
@@ -74,9 +72,7 @@ struct TensorsOnly {
 };
 
 /// Throws "Invalid momentum value: -1" unless `value` is at least `least` (NaN is not).
-inline void check_at_least(double least, double value, const char* what) {
-  TAPER_CHECK_VALUE(value >= least, "Invalid ", what, ": ", value);
-}
+TAPER_API void check_at_least(double least, double value, const char* what);
 
 /// Adds clone and serialize to a struct that lists its fields: `fields(self, visit)` calls
 /// visit("lr", self.lr()) and so on.
@@ -144,18 +140,18 @@ class OptimizerCloneableOptions : public detail::Cloneable<OptimizerOptions, Der
 class TAPER_API OptimizerParamGroup {
  public:
   /// With the optimizer's defaults.
-  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
-  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
-      : params_(std::move(params)), options_(std::move(options)) {}
+  OptimizerParamGroup(std::vector<Tensor> params);
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options);
   OptimizerParamGroup(const OptimizerParamGroup& other);
   OptimizerParamGroup& operator=(const OptimizerParamGroup& other);
-  OptimizerParamGroup(OptimizerParamGroup&&) = default;
-  OptimizerParamGroup& operator=(OptimizerParamGroup&&) = default;
+  OptimizerParamGroup(OptimizerParamGroup&&) noexcept;
+  OptimizerParamGroup& operator=(OptimizerParamGroup&&) noexcept;
+  ~OptimizerParamGroup();
 
   bool has_options() const { return options_ != nullptr; }
   OptimizerOptions& options();
   const OptimizerOptions& options() const;
-  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  void set_options(std::unique_ptr<OptimizerOptions> options);
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
   /// The learning rate that schedulers start from; none before there is a scheduler.

@@ -7,6 +7,8 @@
 
 namespace taper::optim {
 
+RMSpropOptions::RMSpropOptions(double lr) : lr_(lr) {}
+
 void RMSpropOptions::validate() const {
   detail::check_at_least(0, lr_, "learning rate");
   detail::check_at_least(0, eps_, "epsilon value");

@@ -5,7 +5,7 @@
 namespace taper::optim {
 
 struct TAPER_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
-  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
+  RMSpropOptions(double lr = 1e-2);
   TAPER_ARG(double, lr);
   TAPER_ARG(double, alpha) = 0.99;
   TAPER_ARG(double, eps) = 1e-8;

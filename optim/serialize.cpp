@@ -17,6 +17,9 @@ IValue read_value(serialize::InputArchive& archive, const char* name) {
 }
 }  // namespace
 
+void FieldWriter::operator()(const char* name, const std::tuple<double, double>& value) const {
+  archive.write(name, IValue(std::vector<double>{std::get<0>(value), std::get<1>(value)}));
+}
 void FieldReader::operator()(const char* name, double& value) const {
   value = read_value(archive, name).toDouble();
 }

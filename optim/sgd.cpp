@@ -6,6 +6,8 @@
 
 namespace taper::optim {
 
+SGDOptions::SGDOptions(double lr) : lr_(lr) {}
+
 void SGDOptions::validate() const {
   detail::check_at_least(0, lr_, "learning rate");
   detail::check_at_least(0, momentum_, "momentum value");

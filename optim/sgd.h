@@ -5,7 +5,7 @@
 namespace taper::optim {
 
 struct TAPER_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
-  SGDOptions(double lr = 1e-3) : lr_(lr) {}
+  SGDOptions(double lr = 1e-3);
   TAPER_ARG(double, lr);
   TAPER_ARG(double, momentum) = 0;
   TAPER_ARG(double, dampening) = 0;

@@ -49,10 +49,11 @@ std::string labelled(const char* label, double value) {
 
 }  // namespace
 
-#define TAPER_DEFINE_ACTIVATION(Name, function, printed)      \
-  void Name##Impl::pretty_print(std::ostream& stream) const { \
-    print_with_inplace(stream, #Name, printed, options);      \
-  }                                                           \
+#define TAPER_DEFINE_ACTIVATION(Name, function, printed)                     \
+  Name##Impl::Name##Impl(const Name##Options& options) : options(options) {} \
+  void Name##Impl::pretty_print(std::ostream& stream) const {                \
+    print_with_inplace(stream, #Name, printed, options);                     \
+  }                                                                          \
   Tensor Name##Impl::forward(Tensor input) { return F::function(std::move(input), options); }
 TAPER_DEFINE_ACTIVATION(ReLU, relu, "")
 TAPER_DEFINE_ACTIVATION(ReLU6, relu6, "")
@@ -68,12 +69,16 @@ TAPER_DEFINE_ACTIVATION(Threshold, threshold,
                             labelled("value", options.value()))
 #undef TAPER_DEFINE_ACTIVATION
 
+ThresholdImpl::ThresholdImpl(double threshold, double value)
+    : ThresholdImpl(ThresholdOptions(threshold, value)) {}
+
 // ---- Never in place.
 
-#define TAPER_DEFINE_ACTIVATION(Name, function, ...)          \
-  void Name##Impl::pretty_print(std::ostream& stream) const { \
-    stream << "torch::nn::" #Name "(" << __VA_ARGS__ << ")";  \
-  }                                                           \
+#define TAPER_DEFINE_ACTIVATION(Name, function, ...)                         \
+  Name##Impl::Name##Impl(const Name##Options& options) : options(options) {} \
+  void Name##Impl::pretty_print(std::ostream& stream) const {                \
+    stream << "torch::nn::" #Name "(" << __VA_ARGS__ << ")";                 \
+  }                                                                          \
   Tensor Name##Impl::forward(const Tensor& input) { return F::function(input, options); }
 TAPER_DEFINE_ACTIVATION(GELU, gelu, "")
 TAPER_DEFINE_ACTIVATION(Hardshrink, hardshrink, options.lambda())
@@ -83,11 +88,15 @@ TAPER_DEFINE_ACTIVATION(Softplus, softplus,
 TAPER_DEFINE_ACTIVATION(GLU, glu, "dim=" << options.dim())
 #undef TAPER_DEFINE_ACTIVATION
 
+SoftmaxImpl::SoftmaxImpl(int64_t dim) : SoftmaxImpl(SoftmaxOptions(dim)) {}
+SoftmaxImpl::SoftmaxImpl(const SoftmaxOptions& options) : options(options) {}
 void SoftmaxImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Softmax(dim=" << options.dim() << ")";
 }
 Tensor SoftmaxImpl::forward(const Tensor& input) { return F::softmax(input, options.dim()); }
 
+LogSoftmaxImpl::LogSoftmaxImpl(int64_t dim) : LogSoftmaxImpl(LogSoftmaxOptions(dim)) {}
+LogSoftmaxImpl::LogSoftmaxImpl(const LogSoftmaxOptions& options) : options(options) {}
 void LogSoftmaxImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::LogSoftmax(dim=" << options.dim() << ")";
 }

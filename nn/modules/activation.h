@@ -28,16 +28,16 @@ TAPER_ACTIVATION(Hardswish);    ///< x * relu6(x + 3) / 6
 #undef TAPER_ACTIVATION
 
 /// The same with options; forward takes its input by value where it may work in place.
-#define TAPER_ACTIVATION(Name, Input)                                            \
-  class TAPER_API Name##Impl : public Cloneable<Name##Impl> {                    \
-   public:                                                                       \
-    explicit Name##Impl(const Name##Options& options = {}) : options(options) {} \
-    void reset() override {}                                                     \
-    void pretty_print(std::ostream& stream) const override;                      \
-    Tensor forward(Input input);                                                 \
-                                                                                 \
-    Name##Options options;                                                       \
-  };                                                                             \
+#define TAPER_ACTIVATION(Name, Input)                         \
+  class TAPER_API Name##Impl : public Cloneable<Name##Impl> { \
+   public:                                                    \
+    explicit Name##Impl(const Name##Options& options = {});   \
+    void reset() override {}                                  \
+    void pretty_print(std::ostream& stream) const override;   \
+    Tensor forward(Input input);                              \
+                                                              \
+    Name##Options options;                                    \
+  };                                                          \
   TAPER_MODULE(Name)
 
 TAPER_ACTIVATION(ReLU, Tensor);
@@ -57,9 +57,8 @@ TAPER_ACTIVATION(GLU, const Tensor&);  ///< a * sigmoid(b), with a and b the hal
 /// x where it is over the threshold, else the value.
 class TAPER_API ThresholdImpl : public Cloneable<ThresholdImpl> {
  public:
-  ThresholdImpl(double threshold, double value)
-      : ThresholdImpl(ThresholdOptions(threshold, value)) {}
-  explicit ThresholdImpl(const ThresholdOptions& options) : options(options) {}
+  ThresholdImpl(double threshold, double value);
+  explicit ThresholdImpl(const ThresholdOptions& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(Tensor input);
@@ -85,8 +84,8 @@ TAPER_MODULE(PReLU);
 /// exp(x) / sum(exp(x)) along dim.
 class TAPER_API SoftmaxImpl : public Cloneable<SoftmaxImpl> {
  public:
-  explicit SoftmaxImpl(int64_t dim) : SoftmaxImpl(SoftmaxOptions(dim)) {}
-  explicit SoftmaxImpl(const SoftmaxOptions& options) : options(options) {}
+  explicit SoftmaxImpl(int64_t dim);
+  explicit SoftmaxImpl(const SoftmaxOptions& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
@@ -97,8 +96,8 @@ TAPER_MODULE(Softmax);
 
 class TAPER_API LogSoftmaxImpl : public Cloneable<LogSoftmaxImpl> {
  public:
-  explicit LogSoftmaxImpl(int64_t dim) : LogSoftmaxImpl(LogSoftmaxOptions(dim)) {}
-  explicit LogSoftmaxImpl(const LogSoftmaxOptions& options) : options(options) {}
+  explicit LogSoftmaxImpl(int64_t dim);
+  explicit LogSoftmaxImpl(const LogSoftmaxOptions& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);

@@ -62,6 +62,24 @@ void ModuleListImpl::fail_cast(size_t index, const std::type_info& wanted) {
 
 // ---- ModuleDict.
 
+ModuleDictImpl::ModuleDictImpl() = default;
+ModuleDictImpl::ModuleDictImpl(const Pairs& modules) { update(modules); }
+ModuleDictImpl::ModuleDictImpl(const Modules& modules) { update(modules); }
+
+ModuleDictImpl::Pairs ModuleDictImpl::items() const { return children_.pairs(); }
+std::vector<std::string> ModuleDictImpl::keys() const { return children_.keys(); }
+std::vector<std::shared_ptr<Module>> ModuleDictImpl::values() const { return children_.values(); }
+bool ModuleDictImpl::contains(const std::string& key) const noexcept {
+  return children_.contains(key);
+}
+void ModuleDictImpl::clear() { children_.clear(); }
+std::shared_ptr<Module> ModuleDictImpl::operator[](const std::string& key) const {
+  return children_[key];
+}
+void ModuleDictImpl::update(const Pairs& modules) {
+  for (const auto& [key, module] : modules) set(key, module);
+}
+
 std::shared_ptr<Module> ModuleDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ModuleDictImpl>();
   for (const auto& item : children_) copy->set(item.key(), item.value()->clone(device));
@@ -107,6 +125,22 @@ void ParameterListImpl::append(const Tensor& parameter) {
 }
 
 // ---- ParameterDict.
+
+ParameterDictImpl::ParameterDictImpl() = default;
+ParameterDictImpl::ParameterDictImpl(const Parameters& parameters) { update(parameters); }
+
+std::vector<std::string> ParameterDictImpl::keys() const { return parameters_.keys(); }
+std::vector<Tensor> ParameterDictImpl::values() const { return parameters_.values(); }
+bool ParameterDictImpl::contains(const std::string& key) const noexcept {
+  return parameters_.contains(key);
+}
+void ParameterDictImpl::clear() { parameters_.clear(); }
+Tensor& ParameterDictImpl::get(const std::string& key) { return parameters_[key]; }
+const Tensor& ParameterDictImpl::get(const std::string& key) const { return parameters_[key]; }
+Tensor& ParameterDictImpl::operator[](const std::string& key) { return parameters_[key]; }
+const Tensor& ParameterDictImpl::operator[](const std::string& key) const {
+  return parameters_[key];
+}
 
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ParameterDictImpl>();

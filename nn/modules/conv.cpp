@@ -137,6 +137,9 @@ std::pair<Tensor, typename ConvOptions<D>::padding_t> ConvImpl<D, Derived>::padd
           ExpandingArray<D>(0)};
 }
 
+Conv1dImpl::Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
+    : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
+Conv1dImpl::Conv1dImpl(const Conv1dOptions& options) : ConvImpl(options) {}
 Tensor Conv1dImpl::forward(const Tensor& input) {
   const auto [x, padding] = padded(input);
   return F::conv1d(x, weight,
@@ -148,6 +151,9 @@ Tensor Conv1dImpl::forward(const Tensor& input) {
                        .groups(options.groups()));
 }
 
+Conv2dImpl::Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
+    : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
+Conv2dImpl::Conv2dImpl(const Conv2dOptions& options) : ConvImpl(options) {}
 Tensor Conv2dImpl::forward(const Tensor& input) {
   const auto [x, padding] = padded(input);
   return F::conv2d(x, weight,
@@ -220,6 +226,11 @@ ExpandingArray<D> ConvTransposeImpl<D, Derived>::output_padding_for(
   return extra;
 }
 
+ConvTranspose1dImpl::ConvTranspose1dImpl(int64_t in_channels, int64_t out_channels,
+                                         ExpandingArray<1> kernel_size)
+    : ConvTranspose1dImpl(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
+ConvTranspose1dImpl::ConvTranspose1dImpl(const ConvTranspose1dOptions& options)
+    : ConvTransposeImpl(options) {}
 Tensor ConvTranspose1dImpl::forward(const Tensor& input,
                                     const std::optional<IntArrayRef>& output_size) {
   return F::conv_transpose1d(input, weight,
@@ -232,6 +243,11 @@ Tensor ConvTranspose1dImpl::forward(const Tensor& input,
                                  .dilation(options.dilation()));
 }
 
+ConvTranspose2dImpl::ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels,
+                                         ExpandingArray<2> kernel_size)
+    : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
+ConvTranspose2dImpl::ConvTranspose2dImpl(const ConvTranspose2dOptions& options)
+    : ConvTransposeImpl(options) {}
 Tensor ConvTranspose2dImpl::forward(const Tensor& input,
                                     const std::optional<IntArrayRef>& output_size) {
   return F::conv_transpose2d(input, weight,

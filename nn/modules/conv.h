@@ -27,9 +27,8 @@ class TAPER_API ConvImpl : public Cloneable<Derived> {
 /// Cross-correlation over [batch, in_channels, length] or [in_channels, length].
 class TAPER_API Conv1dImpl : public ConvImpl<1, Conv1dImpl> {
  public:
-  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
-      : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit Conv1dImpl(const Conv1dOptions& options) : ConvImpl(options) {}
+  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size);
+  explicit Conv1dImpl(const Conv1dOptions& options);
   Tensor forward(const Tensor& input);
 };
 TAPER_MODULE(Conv1d);
@@ -37,9 +36,8 @@ TAPER_MODULE(Conv1d);
 /// Cross-correlation over [batch, in_channels, height, width] or without the batch.
 class TAPER_API Conv2dImpl : public ConvImpl<2, Conv2dImpl> {
  public:
-  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
-      : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit Conv2dImpl(const Conv2dOptions& options) : ConvImpl(options) {}
+  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
+  explicit Conv2dImpl(const Conv2dOptions& options);
   Tensor forward(const Tensor& input);
 };
 TAPER_MODULE(Conv2d);
@@ -69,20 +67,16 @@ class TAPER_API ConvTransposeImpl : public Cloneable<Derived> {
 /// sizes: `output_size` ([length], or with batch and channels before it) chooses one.
 class TAPER_API ConvTranspose1dImpl : public ConvTransposeImpl<1, ConvTranspose1dImpl> {
  public:
-  ConvTranspose1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
-      : ConvTranspose1dImpl(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit ConvTranspose1dImpl(const ConvTranspose1dOptions& options)
-      : ConvTransposeImpl(options) {}
+  ConvTranspose1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size);
+  explicit ConvTranspose1dImpl(const ConvTranspose1dOptions& options);
   Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
 };
 TAPER_MODULE(ConvTranspose1d);
 
 class TAPER_API ConvTranspose2dImpl : public ConvTransposeImpl<2, ConvTranspose2dImpl> {
  public:
-  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
-      : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit ConvTranspose2dImpl(const ConvTranspose2dOptions& options)
-      : ConvTransposeImpl(options) {}
+  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
+  explicit ConvTranspose2dImpl(const ConvTranspose2dOptions& options);
   Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
 };
 TAPER_MODULE(ConvTranspose2d);

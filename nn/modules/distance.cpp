@@ -6,6 +6,8 @@
 
 namespace taper::nn {
 
+CosineSimilarityImpl::CosineSimilarityImpl(const CosineSimilarityOptions& options)
+    : options(options) {}
 void CosineSimilarityImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::CosineSimilarity(dim=" << options.dim() << ", eps=" << options.eps() << ")";
 }
@@ -13,6 +15,8 @@ Tensor CosineSimilarityImpl::forward(const Tensor& x1, const Tensor& x2) {
   return functional::cosine_similarity(x1, x2, options);
 }
 
+PairwiseDistanceImpl::PairwiseDistanceImpl(const PairwiseDistanceOptions& options)
+    : options(options) {}
 void PairwiseDistanceImpl::pretty_print(std::ostream& stream) const {
   stream << std::boolalpha << "torch::nn::PairwiseDistance(p=" << options.p()
          << ", eps=" << options.eps() << ", keepdim=" << options.keepdim() << ")";

@@ -4,6 +4,7 @@
 
 namespace taper::nn {
 
+FunctionalImpl::FunctionalImpl(Function function) : function_(std::move(function)) {}
 void FunctionalImpl::reset() {}
 void FunctionalImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Functional()";

@@ -12,11 +12,11 @@ class TAPER_API FunctionalImpl : public Cloneable<FunctionalImpl> {
  public:
   using Function = std::function<Tensor(Tensor)>;
 
-  explicit FunctionalImpl(Function function) : function_(std::move(function)) {}
+  explicit FunctionalImpl(Function function);
   template <class F, class... Arguments, class = std::enable_if_t<(sizeof...(Arguments) > 0)>>
   explicit FunctionalImpl(F function, Arguments&&... arguments)
-      : function_(
-            std::bind(function, std::placeholders::_1, std::forward<Arguments>(arguments)...)) {}
+      : FunctionalImpl(Function(
+            std::bind(function, std::placeholders::_1, std::forward<Arguments>(arguments)...))) {}
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(Tensor input);

@@ -12,6 +12,8 @@ namespace taper::nn {
 
 namespace F = functional;
 
+LinearImpl::LinearImpl(int64_t in_features, int64_t out_features)
+    : LinearImpl(LinearOptions(in_features, out_features)) {}
 LinearImpl::LinearImpl(const LinearOptions& options) : options(options) { reset(); }
 void LinearImpl::reset() {
   weight = register_parameter("weight", empty({options.out_features(), options.in_features()}));
@@ -31,6 +33,8 @@ void LinearImpl::pretty_print(std::ostream& stream) const {
 }
 Tensor LinearImpl::forward(const Tensor& input) { return F::linear(input, weight, bias); }
 
+BilinearImpl::BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features)
+    : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
 BilinearImpl::BilinearImpl(const BilinearOptions& options) : options(options) { reset(); }
 void BilinearImpl::reset() {
   weight = register_parameter(
@@ -54,6 +58,7 @@ Tensor BilinearImpl::forward(const Tensor& input1, const Tensor& input2) {
 
 void IdentityImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Identity()"; }
 
+FlattenImpl::FlattenImpl(const FlattenOptions& options) : options(options) {}
 void FlattenImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Flatten(start_dim=" << options.start_dim()
          << ", end_dim=" << options.end_dim() << ")";
@@ -62,6 +67,9 @@ Tensor FlattenImpl::forward(const Tensor& input) {
   return input.flatten(options.start_dim(), options.end_dim());
 }
 
+UnflattenImpl::UnflattenImpl(int64_t dim, std::vector<int64_t> sizes)
+    : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
+UnflattenImpl::UnflattenImpl(const UnflattenOptions& options) : options(options) {}
 void UnflattenImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Unflatten(dim=" << options.dim() << ", unflattened_size={";
   for (size_t i = 0; i < options.sizes().size(); ++i) {
@@ -73,6 +81,8 @@ Tensor UnflattenImpl::forward(const Tensor& input) {
   return input.unflatten(options.dim(), options.sizes());
 }
 
+EmbeddingImpl::EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim)
+    : EmbeddingImpl(EmbeddingOptions(num_embeddings, embedding_dim)) {}
 EmbeddingImpl::EmbeddingImpl(const EmbeddingOptions& options) : options(options) { reset(); }
 void EmbeddingImpl::reset() {
   if (options.padding_idx()) {
@@ -117,6 +127,7 @@ void check_probability(double p) {
 }
 }  // namespace
 
+DropoutImpl::DropoutImpl(double p) : DropoutImpl(DropoutOptions(p)) {}
 DropoutImpl::DropoutImpl(const DropoutOptions& options) : options(options) { reset(); }
 void DropoutImpl::reset() { check_probability(options.p()); }
 void DropoutImpl::pretty_print(std::ostream& stream) const {
@@ -129,6 +140,7 @@ Tensor DropoutImpl::forward(Tensor input) {
       F::DropoutFuncOptions().p(options.p()).training(is_training()).inplace(options.inplace()));
 }
 
+Dropout2dImpl::Dropout2dImpl(double p) : Dropout2dImpl(Dropout2dOptions(p)) {}
 Dropout2dImpl::Dropout2dImpl(const Dropout2dOptions& options) : options(options) { reset(); }
 void Dropout2dImpl::reset() { check_probability(options.p()); }
 void Dropout2dImpl::pretty_print(std::ostream& stream) const {

@@ -7,8 +7,7 @@ namespace taper::nn {
 /// y = x W^T + b; x is [*, in_features], W [out_features, in_features].
 class TAPER_API LinearImpl : public Cloneable<LinearImpl> {
  public:
-  LinearImpl(int64_t in_features, int64_t out_features)
-      : LinearImpl(LinearOptions(in_features, out_features)) {}
+  LinearImpl(int64_t in_features, int64_t out_features);
   explicit LinearImpl(const LinearOptions& options);
   void reset() override;
   /// Kaiming-uniform weights, bias uniform within 1 / sqrt(in_features).
@@ -25,8 +24,7 @@ TAPER_MODULE(Linear);
 /// y_k = x1^T W_k x2 + b_k.
 class TAPER_API BilinearImpl : public Cloneable<BilinearImpl> {
  public:
-  BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features)
-      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
+  BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features);
   explicit BilinearImpl(const BilinearOptions& options);
   void reset() override;
   void reset_parameters();
@@ -51,7 +49,7 @@ TAPER_MODULE(Identity);
 /// Merges dimensions start_dim .. end_dim, by default all but the batch.
 class TAPER_API FlattenImpl : public Cloneable<FlattenImpl> {
  public:
-  explicit FlattenImpl(const FlattenOptions& options = {}) : options(options) {}
+  explicit FlattenImpl(const FlattenOptions& options = {});
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
@@ -63,9 +61,8 @@ TAPER_MODULE(Flatten);
 /// Splits one dimension into several.
 class TAPER_API UnflattenImpl : public Cloneable<UnflattenImpl> {
  public:
-  UnflattenImpl(int64_t dim, std::vector<int64_t> sizes)
-      : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
-  explicit UnflattenImpl(const UnflattenOptions& options) : options(options) {}
+  UnflattenImpl(int64_t dim, std::vector<int64_t> sizes);
+  explicit UnflattenImpl(const UnflattenOptions& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
@@ -77,8 +74,7 @@ TAPER_MODULE(Unflatten);
 /// Rows of a table by index: int64 [*] -> [*, embedding_dim].
 class TAPER_API EmbeddingImpl : public Cloneable<EmbeddingImpl> {
  public:
-  EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim)
-      : EmbeddingImpl(EmbeddingOptions(num_embeddings, embedding_dim)) {}
+  EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim);
   explicit EmbeddingImpl(const EmbeddingOptions& options);
   void reset() override;
   /// Standard normal; the padding row is zero.
@@ -96,7 +92,7 @@ TAPER_MODULE(Embedding);
 class TAPER_API DropoutImpl : public Cloneable<DropoutImpl> {
  public:
   explicit DropoutImpl(const DropoutOptions& options = {});
-  explicit DropoutImpl(double p) : DropoutImpl(DropoutOptions(p)) {}
+  explicit DropoutImpl(double p);
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(Tensor input);
@@ -109,7 +105,7 @@ TAPER_MODULE(Dropout);
 class TAPER_API Dropout2dImpl : public Cloneable<Dropout2dImpl> {
  public:
   explicit Dropout2dImpl(const Dropout2dOptions& options = {});
-  explicit Dropout2dImpl(double p) : Dropout2dImpl(Dropout2dOptions(p)) {}
+  explicit Dropout2dImpl(double p);
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(Tensor input);

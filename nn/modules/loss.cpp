@@ -9,12 +9,13 @@ namespace taper::nn {
 namespace F = functional;
 
 // The texts are LibTorch's, uneven as they are: two losses print without brackets.
-#define TAPER_DEFINE_LOSS(Name, function, ...)                            \
-  void Name##Impl::pretty_print(std::ostream& stream) const {             \
-    stream << "torch::nn::" #Name __VA_ARGS__;                            \
-  }                                                                       \
-  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) { \
-    return F::function(input, target, options);                           \
+#define TAPER_DEFINE_LOSS(Name, function, ...)                               \
+  Name##Impl::Name##Impl(const Name##Options& options) : options(options) {} \
+  void Name##Impl::pretty_print(std::ostream& stream) const {                \
+    stream << "torch::nn::" #Name __VA_ARGS__;                               \
+  }                                                                          \
+  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {    \
+    return F::function(input, target, options);                              \
   }
 TAPER_DEFINE_LOSS(L1Loss, l1_loss, "()")
 TAPER_DEFINE_LOSS(MSELoss, mse_loss, "()")
@@ -55,6 +56,8 @@ Tensor BCEWithLogitsLossImpl::forward(const Tensor& input, const Tensor& target)
       input, target, BCEWithLogitsLossOptions(options).weight(weight).pos_weight(pos_weight));
 }
 
+MarginRankingLossImpl::MarginRankingLossImpl(const MarginRankingLossOptions& options)
+    : options(options) {}
 void MarginRankingLossImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::MarginRankingLoss()";
 }

@@ -7,16 +7,16 @@
 
 namespace taper::nn {
 
-#define TAPER_LOSS(Name)                                                         \
-  class TAPER_API Name##Impl : public Cloneable<Name##Impl> {                    \
-   public:                                                                       \
-    explicit Name##Impl(const Name##Options& options = {}) : options(options) {} \
-    void reset() override {}                                                     \
-    void pretty_print(std::ostream& stream) const override;                      \
-    Tensor forward(const Tensor& input, const Tensor& target);                   \
-                                                                                 \
-    Name##Options options;                                                       \
-  };                                                                             \
+#define TAPER_LOSS(Name)                                       \
+  class TAPER_API Name##Impl : public Cloneable<Name##Impl> {  \
+   public:                                                     \
+    explicit Name##Impl(const Name##Options& options = {});    \
+    void reset() override {}                                   \
+    void pretty_print(std::ostream& stream) const override;    \
+    Tensor forward(const Tensor& input, const Tensor& target); \
+                                                               \
+    Name##Options options;                                     \
+  };                                                           \
   TAPER_MODULE(Name)
 
 TAPER_LOSS(L1Loss);              ///< |x - y|
@@ -64,7 +64,7 @@ TAPER_MODULE(BCEWithLogitsLoss);
 /// max(0, -y (x1 - x2) + margin)
 class TAPER_API MarginRankingLossImpl : public Cloneable<MarginRankingLossImpl> {
  public:
-  explicit MarginRankingLossImpl(const MarginRankingLossOptions& options = {}) : options(options) {}
+  explicit MarginRankingLossImpl(const MarginRankingLossOptions& options = {});
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target);

@@ -14,27 +14,27 @@ class TAPER_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   using Iterator = Modules::Iterator;
   using ConstIterator = Modules::ConstIterator;
 
-  ModuleDictImpl() = default;
-  explicit ModuleDictImpl(const Pairs& modules) { update(modules); }
-  explicit ModuleDictImpl(const Modules& modules) { update(modules); }
+  ModuleDictImpl();
+  explicit ModuleDictImpl(const Pairs& modules);
+  explicit ModuleDictImpl(const Modules& modules);
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
-  Pairs items() const { return children_.pairs(); }
-  std::vector<std::string> keys() const { return children_.keys(); }
-  std::vector<std::shared_ptr<Module>> values() const { return children_.values(); }
+  Pairs items() const;
+  std::vector<std::string> keys() const;
+  std::vector<std::shared_ptr<Module>> values() const;
   Iterator begin() { return children_.begin(); }
   ConstIterator begin() const { return children_.begin(); }
   Iterator end() { return children_.end(); }
   ConstIterator end() const { return children_.end(); }
   size_t size() const noexcept { return children_.size(); }
   bool empty() const noexcept { return children_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return children_.contains(key); }
-  void clear() { children_.clear(); }
+  bool contains(const std::string& key) const noexcept;
+  void clear();
 
-  std::shared_ptr<Module> operator[](const std::string& key) const { return children_[key]; }
+  std::shared_ptr<Module> operator[](const std::string& key) const;
   /// The module as what it is.
   template <class M>
   M& at(const std::string& key) {
@@ -49,9 +49,7 @@ class TAPER_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   /// Takes the module out and returns it.
   std::shared_ptr<Module> pop(const std::string& key);
   /// Adds modules; one whose name is there replaces the old one.
-  void update(const Pairs& modules) {
-    for (const auto& [key, module] : modules) set(key, module);
-  }
+  void update(const Pairs& modules);
   template <class Container>
   void update(const Container& container) {
     for (const auto& item : container) set(item.key(), item.value());

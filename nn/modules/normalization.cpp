@@ -121,6 +121,8 @@ template class InstanceNormImpl<2, InstanceNorm2dImpl>;
 
 // ---- Without running statistics.
 
+LayerNormImpl::LayerNormImpl(std::vector<int64_t> normalized_shape)
+    : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
 LayerNormImpl::LayerNormImpl(const LayerNormOptions& options) : options(options) { reset(); }
 void LayerNormImpl::reset() {
   const bool affine = options.elementwise_affine();
@@ -146,6 +148,8 @@ Tensor LayerNormImpl::forward(const Tensor& input) {
                                   .eps(options.eps()));
 }
 
+GroupNormImpl::GroupNormImpl(int64_t num_groups, int64_t num_channels)
+    : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
 GroupNormImpl::GroupNormImpl(const GroupNormOptions& options) : options(options) { reset(); }
 void GroupNormImpl::reset() {
   TAPER_CHECK(options.num_groups() > 0 && options.num_channels() % options.num_groups() == 0,

@@ -73,8 +73,7 @@ TAPER_MODULE(InstanceNorm2d);
 /// Normalises over the last dimensions. Ba et al., arXiv 1607.06450.
 class TAPER_API LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
-  LayerNormImpl(std::vector<int64_t> normalized_shape)
-      : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  LayerNormImpl(std::vector<int64_t> normalized_shape);
   explicit LayerNormImpl(const LayerNormOptions& options);
   void reset() override;
   void reset_parameters();
@@ -90,8 +89,7 @@ TAPER_MODULE(LayerNorm);
 /// Normalises groups of channels of each sample. Wu and He, arXiv 1803.08494.
 class TAPER_API GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
-  GroupNormImpl(int64_t num_groups, int64_t num_channels)
-      : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  GroupNormImpl(int64_t num_groups, int64_t num_channels);
   explicit GroupNormImpl(const GroupNormOptions& options);
   void reset() override;
   void reset_parameters();

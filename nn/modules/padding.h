@@ -8,17 +8,17 @@
 namespace taper::nn {
 
 /// One module that pads, from its name and number of dimensions.
-#define TAPER_PADDING(Name, D)                                                                    \
-  class TAPER_API Name##D##dImpl : public Cloneable<Name##D##dImpl> {                             \
-   public:                                                                                        \
-    Name##D##dImpl(ExpandingArray<D * 2> padding) : Name##D##dImpl(Name##D##dOptions(padding)) {} \
-    explicit Name##D##dImpl(const Name##D##dOptions& options) : options(options) {}               \
-    void reset() override {}                                                                      \
-    void pretty_print(std::ostream& stream) const override;                                       \
-    Tensor forward(const Tensor& input);                                                          \
-                                                                                                  \
-    Name##D##dOptions options;                                                                    \
-  };                                                                                              \
+#define TAPER_PADDING(Name, D)                                        \
+  class TAPER_API Name##D##dImpl : public Cloneable<Name##D##dImpl> { \
+   public:                                                            \
+    Name##D##dImpl(ExpandingArray<D * 2> padding);                    \
+    explicit Name##D##dImpl(const Name##D##dOptions& options);        \
+    void reset() override {}                                          \
+    void pretty_print(std::ostream& stream) const override;           \
+    Tensor forward(const Tensor& input);                              \
+                                                                      \
+    Name##D##dOptions options;                                        \
+  };                                                                  \
   TAPER_MODULE(Name##D##d)
 
 TAPER_PADDING(ReflectionPad, 1);  ///< mirrored at the edge, which is not repeated
@@ -33,9 +33,8 @@ TAPER_PADDING(ZeroPad, 2);
 template <size_t D, class Derived>
 class TAPER_API ConstantPadImpl : public Cloneable<Derived> {
  public:
-  ConstantPadImpl(ExpandingArray<D * 2> padding, double value)
-      : ConstantPadImpl(ConstantPadOptions<D>(padding, value)) {}
-  explicit ConstantPadImpl(const ConstantPadOptions<D>& options) : options(options) {}
+  ConstantPadImpl(ExpandingArray<D * 2> padding, double value);
+  explicit ConstantPadImpl(const ConstantPadOptions<D>& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);

@@ -13,8 +13,8 @@ class TAPER_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   using Iterator = Parameters::Iterator;
   using ConstIterator = Parameters::ConstIterator;
 
-  ParameterDictImpl() = default;
-  explicit ParameterDictImpl(const Parameters& parameters) { update(parameters); }
+  ParameterDictImpl();
+  explicit ParameterDictImpl(const Parameters& parameters);
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override;
@@ -29,20 +29,20 @@ class TAPER_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   void update(const Container& container) {
     for (const auto& item : container) set(item.key(), item.value());
   }
-  std::vector<std::string> keys() const { return parameters_.keys(); }
-  std::vector<Tensor> values() const { return parameters_.values(); }
+  std::vector<std::string> keys() const;
+  std::vector<Tensor> values() const;
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }
   ConstIterator end() const { return parameters_.end(); }
   size_t size() const noexcept { return parameters_.size(); }
   bool empty() const noexcept { return parameters_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
-  void clear() { parameters_.clear(); }
-  Tensor& get(const std::string& key) { return parameters_[key]; }
-  const Tensor& get(const std::string& key) const { return parameters_[key]; }
-  Tensor& operator[](const std::string& key) { return parameters_[key]; }
-  const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
+  bool contains(const std::string& key) const noexcept;
+  void clear();
+  Tensor& get(const std::string& key);
+  const Tensor& get(const std::string& key) const;
+  Tensor& operator[](const std::string& key);
+  const Tensor& operator[](const std::string& key) const;
 
  private:
   void set(const std::string& key, const Tensor& parameter);

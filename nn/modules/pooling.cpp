@@ -9,6 +9,11 @@ namespace taper::nn {
 namespace F = functional;
 
 template <size_t D, class Derived>
+MaxPoolImpl<D, Derived>::MaxPoolImpl(ExpandingArray<D> kernel_size)
+    : MaxPoolImpl(MaxPoolOptions<D>(kernel_size)) {}
+template <size_t D, class Derived>
+MaxPoolImpl<D, Derived>::MaxPoolImpl(const MaxPoolOptions<D>& options) : options(options) {}
+template <size_t D, class Derived>
 void MaxPoolImpl<D, Derived>::pretty_print(std::ostream& stream) const {
   stream << std::boolalpha << "torch::nn::MaxPool" << D << "d(kernel_size=" << options.kernel_size()
          << ", stride=" << options.stride() << ", padding=" << options.padding()
@@ -39,6 +44,11 @@ std::tuple<Tensor, Tensor> MaxPool2dImpl::forward_with_indices(const Tensor& inp
 }
 
 template <size_t D, class Derived>
+AvgPoolImpl<D, Derived>::AvgPoolImpl(ExpandingArray<D> kernel_size)
+    : AvgPoolImpl(AvgPoolOptions<D>(kernel_size)) {}
+template <size_t D, class Derived>
+AvgPoolImpl<D, Derived>::AvgPoolImpl(const AvgPoolOptions<D>& options) : options(options) {}
+template <size_t D, class Derived>
 void AvgPoolImpl<D, Derived>::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::AvgPool" << D << "d(kernel_size=" << options.kernel_size()
          << ", stride=" << options.stride() << ", padding=" << options.padding() << ")";
@@ -49,6 +59,10 @@ template class AvgPoolImpl<2, AvgPool2dImpl>;
 Tensor AvgPool1dImpl::forward(const Tensor& input) { return F::avg_pool1d(input, options); }
 Tensor AvgPool2dImpl::forward(const Tensor& input) { return F::avg_pool2d(input, options); }
 
+AdaptiveAvgPool1dImpl::AdaptiveAvgPool1dImpl(ExpandingArray<1> output_size)
+    : AdaptiveAvgPool1dImpl(AdaptiveAvgPool1dOptions(output_size)) {}
+AdaptiveAvgPool1dImpl::AdaptiveAvgPool1dImpl(const AdaptiveAvgPool1dOptions& options)
+    : options(options) {}
 void AdaptiveAvgPool1dImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::AdaptiveAvgPool1d(output_size=" << options.output_size() << ")";
 }
@@ -56,6 +70,10 @@ Tensor AdaptiveAvgPool1dImpl::forward(const Tensor& input) {
   return F::adaptive_avg_pool1d(input, options);
 }
 
+AdaptiveAvgPool2dImpl::AdaptiveAvgPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size)
+    : AdaptiveAvgPool2dImpl(AdaptiveAvgPool2dOptions(output_size)) {}
+AdaptiveAvgPool2dImpl::AdaptiveAvgPool2dImpl(const AdaptiveAvgPool2dOptions& options)
+    : options(options) {}
 void AdaptiveAvgPool2dImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::AdaptiveAvgPool2d(output_size=" << options.output_size() << ")";
 }

@@ -11,8 +11,8 @@ namespace taper::nn {
 template <size_t D, class Derived>
 class TAPER_API MaxPoolImpl : public Cloneable<Derived> {
  public:
-  MaxPoolImpl(ExpandingArray<D> kernel_size) : MaxPoolImpl(MaxPoolOptions<D>(kernel_size)) {}
-  explicit MaxPoolImpl(const MaxPoolOptions<D>& options) : options(options) {}
+  MaxPoolImpl(ExpandingArray<D> kernel_size);
+  explicit MaxPoolImpl(const MaxPoolOptions<D>& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
@@ -40,8 +40,8 @@ TAPER_MODULE(MaxPool2d);
 template <size_t D, class Derived>
 class TAPER_API AvgPoolImpl : public Cloneable<Derived> {
  public:
-  AvgPoolImpl(ExpandingArray<D> kernel_size) : AvgPoolImpl(AvgPoolOptions<D>(kernel_size)) {}
-  explicit AvgPoolImpl(const AvgPoolOptions<D>& options) : options(options) {}
+  AvgPoolImpl(ExpandingArray<D> kernel_size);
+  explicit AvgPoolImpl(const AvgPoolOptions<D>& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
@@ -65,9 +65,8 @@ TAPER_MODULE(AvgPool2d);
 /// Averages over windows chosen so that the output has the given size, whatever the input's.
 class TAPER_API AdaptiveAvgPool1dImpl : public Cloneable<AdaptiveAvgPool1dImpl> {
  public:
-  AdaptiveAvgPool1dImpl(ExpandingArray<1> output_size)
-      : AdaptiveAvgPool1dImpl(AdaptiveAvgPool1dOptions(output_size)) {}
-  explicit AdaptiveAvgPool1dImpl(const AdaptiveAvgPool1dOptions& options) : options(options) {}
+  AdaptiveAvgPool1dImpl(ExpandingArray<1> output_size);
+  explicit AdaptiveAvgPool1dImpl(const AdaptiveAvgPool1dOptions& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
@@ -79,9 +78,8 @@ TAPER_MODULE(AdaptiveAvgPool1d);
 /// A size of nullopt keeps the input's.
 class TAPER_API AdaptiveAvgPool2dImpl : public Cloneable<AdaptiveAvgPool2dImpl> {
  public:
-  AdaptiveAvgPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size)
-      : AdaptiveAvgPool2dImpl(AdaptiveAvgPool2dOptions(output_size)) {}
-  explicit AdaptiveAvgPool2dImpl(const AdaptiveAvgPool2dOptions& options) : options(options) {}
+  AdaptiveAvgPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size);
+  explicit AdaptiveAvgPool2dImpl(const AdaptiveAvgPool2dOptions& options);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);

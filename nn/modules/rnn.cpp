@@ -171,6 +171,8 @@ Tensor over_time(const Tensor& projected, bool reverse, const Step& step) {
 
 // ---- Whole sequences.
 
+RNNImpl::RNNImpl(int64_t input_size, int64_t hidden_size)
+    : RNNImpl(RNNOptions(input_size, hidden_size)) {}
 RNNImpl::RNNImpl(const RNNOptions& options) : RNNImplBase(options, "RNN", 1) {}
 
 std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
@@ -190,6 +192,8 @@ std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
   return {finish(out, sequence), finish_state(hidden, sequence)};
 }
 
+LSTMImpl::LSTMImpl(int64_t input_size, int64_t hidden_size)
+    : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
 LSTMImpl::LSTMImpl(const LSTMOptions& options) : RNNImplBase(options, "LSTM", 4) {}
 
 std::tuple<Tensor, LSTMImpl::State> LSTMImpl::forward(const Tensor& input,
@@ -216,6 +220,8 @@ std::tuple<Tensor, LSTMImpl::State> LSTMImpl::forward(const Tensor& input,
           State(finish_state(hidden, sequence), finish_state(cell, sequence))};
 }
 
+GRUImpl::GRUImpl(int64_t input_size, int64_t hidden_size)
+    : GRUImpl(GRUOptions(input_size, hidden_size)) {}
 GRUImpl::GRUImpl(const GRUOptions& options) : RNNImplBase(options, "GRU", 3) {}
 
 std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
@@ -306,6 +312,8 @@ std::optional<Tensor> given(const Tensor& bias) {
 
 }  // namespace
 
+LSTMCellImpl::LSTMCellImpl(int64_t input_size, int64_t hidden_size)
+    : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
 LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& options)
     : RNNCellImplBase(options, "LSTMCell", 4) {}
 
@@ -321,6 +329,8 @@ LSTMCellImpl::State LSTMCellImpl::forward(const Tensor& input, std::optional<Sta
   return {next.hidden.squeeze(0), next.cell.squeeze(0)};
 }
 
+GRUCellImpl::GRUCellImpl(int64_t input_size, int64_t hidden_size)
+    : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
 GRUCellImpl::GRUCellImpl(const GRUCellOptions& options) : RNNCellImplBase(options, "GRUCell", 3) {}
 
 Tensor GRUCellImpl::forward(const Tensor& input, const Tensor& hx) {

@@ -63,7 +63,7 @@ class TAPER_API RNNImplBase : public Cloneable<Derived> {
 /// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Elman, 1990.
 class TAPER_API RNNImpl : public detail::RNNImplBase<RNNImpl, RNNOptions> {
  public:
-  RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
+  RNNImpl(int64_t input_size, int64_t hidden_size);
   explicit RNNImpl(const RNNOptions& options);
   /// Output of the last layer at every step, and the last state.
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
@@ -76,8 +76,7 @@ class TAPER_API LSTMImpl : public detail::RNNImplBase<LSTMImpl, LSTMOptions> {
  public:
   using State = std::tuple<Tensor, Tensor>;  ///< hidden, cell
 
-  LSTMImpl(int64_t input_size, int64_t hidden_size)
-      : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
+  LSTMImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMImpl(const LSTMOptions& options);
   std::tuple<Tensor, State> forward(const Tensor& input, std::optional<State> hx_opt = {});
 };
@@ -86,7 +85,7 @@ TAPER_MODULE(LSTM);
 /// Gated recurrent units; gates in the order reset, update, new. Cho et al., arXiv 1406.1078.
 class TAPER_API GRUImpl : public detail::RNNImplBase<GRUImpl, GRUOptions> {
  public:
-  GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
+  GRUImpl(int64_t input_size, int64_t hidden_size);
   explicit GRUImpl(const GRUOptions& options);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
 };
@@ -126,8 +125,7 @@ class TAPER_API LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl, LSTM
  public:
   using State = std::tuple<Tensor, Tensor>;  ///< hidden, cell
 
-  LSTMCellImpl(int64_t input_size, int64_t hidden_size)
-      : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
+  LSTMCellImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMCellImpl(const LSTMCellOptions& options);
   State forward(const Tensor& input, std::optional<State> hx_opt = {});
 };
@@ -135,8 +133,7 @@ TAPER_MODULE(LSTMCell);
 
 class TAPER_API GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl, GRUCellOptions> {
  public:
-  GRUCellImpl(int64_t input_size, int64_t hidden_size)
-      : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
+  GRUCellImpl(int64_t input_size, int64_t hidden_size);
   explicit GRUCellImpl(const GRUCellOptions& options);
   Tensor forward(const Tensor& input, const Tensor& hx = {});
 };

@@ -14,16 +14,17 @@ class TAPER_API SequentialImpl : public Cloneable<SequentialImpl> {
   using Iterator = std::vector<AnyModule>::iterator;
   using ConstIterator = std::vector<AnyModule>::const_iterator;
 
-  SequentialImpl() = default;
-  SequentialImpl(const SequentialImpl&) = default;
-  SequentialImpl(SequentialImpl&&) = default;
-  SequentialImpl& operator=(const SequentialImpl&) = default;
+  SequentialImpl();
+  SequentialImpl(const SequentialImpl&);
+  SequentialImpl(SequentialImpl&&);
+  SequentialImpl& operator=(const SequentialImpl&);
+  ~SequentialImpl() override;
   /// Modules by value, by shared_ptr or in holders.
   template <class First, class... Rest,
             class = std::enable_if_t<
                 !std::is_base_of_v<SequentialImpl, std::decay_t<First>> &&
                 !std::is_same_v<std::decay_t<First>, std::initializer_list<NamedAnyModule>>>>
-  explicit SequentialImpl(First&& first, Rest&&... rest) {
+  explicit SequentialImpl(First&& first, Rest&&... rest) : SequentialImpl() {
     modules_.reserve(1 + sizeof...(Rest));
     push_back(std::forward<First>(first));
     (push_back(std::forward<Rest>(rest)), ...);
@@ -73,9 +74,9 @@ class TAPER_API SequentialImpl : public Cloneable<SequentialImpl> {
   void push_back(std::string name, const ModuleHolder<M>& module) {
     push_back(std::move(name), AnyModule(module.ptr()));
   }
-  void push_back(AnyModule module) { push_back(next_name(), std::move(module)); }
+  void push_back(AnyModule module);
   void push_back(std::string name, AnyModule module);
-  void push_back(const NamedAnyModule& module) { push_back(module.name(), module.module()); }
+  void push_back(const NamedAnyModule& module);
   /// Every module of a container, under new numbers.
   template <class Container>
   void extend(const Container& container) {
@@ -96,21 +97,18 @@ class TAPER_API SequentialImpl : public Cloneable<SequentialImpl> {
   const M& at(size_t index) const {
     return checked(index).get<M>();
   }
-  std::shared_ptr<Module> ptr(size_t index) const { return checked(index).ptr(); }
+  std::shared_ptr<Module> ptr(size_t index) const;
   template <class M>
   std::shared_ptr<M> ptr(size_t index) const {
     return checked(index).ptr<M>();
   }
-  std::shared_ptr<Module> operator[](size_t index) const { return ptr(index); }
+  std::shared_ptr<Module> operator[](size_t index) const;
   size_t size() const noexcept { return modules_.size(); }
   bool is_empty() const noexcept { return modules_.empty(); }
 
  private:
-  std::string next_name() const { return std::to_string(modules_.size()); }
-  const AnyModule& checked(size_t index) const {
-    TAPER_CHECK(index < size(), "Index out of range");
-    return modules_[index];
-  }
+  std::string next_name() const;
+  const AnyModule& checked(size_t index) const;
   [[noreturn]] static void fail_result(const std::type_info& is, const std::type_info& wanted);
 
   std::vector<AnyModule> modules_;
@@ -120,8 +118,7 @@ class Sequential : public ModuleHolder<SequentialImpl> {
  public:
   using ModuleHolder<SequentialImpl>::ModuleHolder;
   Sequential() = default;
-  Sequential(std::initializer_list<NamedAnyModule> modules)
-      : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
+  TAPER_API Sequential(std::initializer_list<NamedAnyModule> modules);
   using Impl [[maybe_unused]] = SequentialImpl;
 };
 
@@ -131,14 +128,10 @@ namespace detail {
 template <>
 class TAPER_API ForwardOf<SequentialImpl> : public AnyForward {
  public:
-  explicit ForwardOf(std::shared_ptr<SequentialImpl> module) : module_(std::move(module)) {}
-  AnyValue call(std::vector<AnyValue>& arguments) override {
-    return module_->any_forward(std::move(arguments));
-  }
-  std::shared_ptr<Module> module() const override { return module_; }
-  std::unique_ptr<AnyForward> with(std::shared_ptr<Module> module) const override {
-    return std::make_unique<ForwardOf>(std::static_pointer_cast<SequentialImpl>(std::move(module)));
-  }
+  explicit ForwardOf(std::shared_ptr<SequentialImpl> module);
+  AnyValue call(std::vector<AnyValue>& arguments) override;
+  std::shared_ptr<Module> module() const override;
+  std::unique_ptr<AnyForward> with(std::shared_ptr<Module> module) const override;
 
  private:
   std::shared_ptr<SequentialImpl> module_;

@@ -23,6 +23,7 @@ bool is_nearest(const UpsampleOptions& options) {
 
 }  // namespace
 
+UpsampleImpl::UpsampleImpl(const UpsampleOptions& options) : options(options) {}
 void UpsampleImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Upsample(";
   if (options.scale_factor()) {

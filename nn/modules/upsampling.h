@@ -7,7 +7,7 @@ namespace taper::nn {
 /// Resizes [batch, channels, ...] to a size, or by a factor.
 class TAPER_API UpsampleImpl : public Cloneable<UpsampleImpl> {
  public:
-  explicit UpsampleImpl(const UpsampleOptions& options = {}) : options(options) {}
+  explicit UpsampleImpl(const UpsampleOptions& options = {});
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
