@@ -1,21 +1,13 @@
 #include "taper/kernels/cuda/device/launch.h"
 
 #include <cstdlib>
-#include <mutex>
-#include <set>
 #include <string>
+
+#include "taper/kernels/cuda/message.h"
 
 namespace taper::kernels::cuda {
 
 namespace {
-
-// A Status holds a pointer. There are few different messages, and they live as long as the module.
-const char* keep(std::string message) {
-  static auto* const mutex = new std::mutex;
-  static auto* const messages = new std::set<std::string>;
-  const std::lock_guard lock(*mutex);
-  return messages->insert(std::move(message)).first->c_str();
-}
 
 bool launches_block() {
   static const bool blocking = [] {
