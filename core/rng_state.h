@@ -18,6 +18,13 @@ struct CpuRngState {
   double spare_double;
 };
 
+/// State of a CUDA generator: Philox 4x32-10 is a function of the seed, of the thread's number and
+/// of an offset, which each kernel moves on by what its threads drew, as PyTorch counts it.
+struct CudaRngState {
+  uint64_t seed;
+  uint64_t offset;  ///< a multiple of 4
+};
+
 namespace detail {
 
 /// Replaces the block of words by the following one (Matsumoto and Nishimura, 1998). The loops

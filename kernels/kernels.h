@@ -176,7 +176,7 @@ struct RandomArgs {
   void* out;  ///< dense
   int64_t numel;
   Value p[2];
-  void* generator;  ///< CpuRngState* on the CPU
+  void* generator;  ///< CpuRngState* on the CPU, CudaRngState* (host memory) on CUDA
   /// kBernoulli only, else null: a probability per element (dense, floating) instead of p0.
   const void* probabilities = nullptr;
   ScalarType probabilities_dtype = ScalarType::Undefined;
@@ -369,6 +369,65 @@ struct KernelTable {
   Status (*multi_unscale)(const OptimizerArgs&, float* found_inf, const float* inv_scale, Stream);
   Status (*multi_zero)(const OptimizerArgs&, Stream);  ///< tensors[i].param = 0
 };
+
+/// The entries by name, for modules to declare their kernels and to fill their table.
+#define TAPER_KERNELS(_)        \
+  _(copy)                       \
+  _(fill)                       \
+  _(unary)                      \
+  _(binary)                     \
+  _(ternary)                    \
+  _(range)                      \
+  _(triangle)                   \
+  _(reduce)                     \
+  _(arg_reduce)                 \
+  _(var_mean)                   \
+  _(scan)                       \
+  _(sort)                       \
+  _(index_select)               \
+  _(index_update)               \
+  _(gather)                     \
+  _(scatter)                    \
+  _(index_get)                  \
+  _(index_put)                  \
+  _(count_nonzero)              \
+  _(nonzero)                    \
+  _(masked_select)              \
+  _(masked_scatter)             \
+  _(bincount)                   \
+  _(gemm)                       \
+  _(conv_forward)               \
+  _(conv_backward_data)         \
+  _(conv_backward_weight)       \
+  _(max_pool_forward)           \
+  _(max_pool_backward)          \
+  _(avg_pool_forward)           \
+  _(avg_pool_backward)          \
+  _(adaptive_avg_pool_forward)  \
+  _(adaptive_avg_pool_backward) \
+  _(resize_forward)             \
+  _(resize_backward)            \
+  _(softmax_forward)            \
+  _(softmax_backward)           \
+  _(layer_norm_forward)         \
+  _(layer_norm_backward)        \
+  _(batch_norm_forward)         \
+  _(batch_norm_backward)        \
+  _(cross_entropy_forward)      \
+  _(cross_entropy_backward)     \
+  _(lstm_cell_forward)          \
+  _(lstm_cell_backward)         \
+  _(gru_cell_forward)           \
+  _(gru_cell_backward)          \
+  _(random)                     \
+  _(dropout_forward)            \
+  _(dropout_backward)           \
+  _(sgd_step)                   \
+  _(adam_step)                  \
+  _(multi_norm)                 \
+  _(multi_scale)                \
+  _(multi_unscale)              \
+  _(multi_zero)
 
 /// The CPU has one table per instruction set, all from the same sources.
 struct CpuModule {

@@ -19,66 +19,8 @@
 
 TAPER_CPU_BEGIN
 
-#define TAPER_CPU_KERNELS(_)    \
-  _(copy)                       \
-  _(fill)                       \
-  _(unary)                      \
-  _(binary)                     \
-  _(ternary)                    \
-  _(range)                      \
-  _(triangle)                   \
-  _(reduce)                     \
-  _(arg_reduce)                 \
-  _(var_mean)                   \
-  _(scan)                       \
-  _(sort)                       \
-  _(index_select)               \
-  _(index_update)               \
-  _(gather)                     \
-  _(scatter)                    \
-  _(index_get)                  \
-  _(index_put)                  \
-  _(count_nonzero)              \
-  _(nonzero)                    \
-  _(masked_select)              \
-  _(masked_scatter)             \
-  _(bincount)                   \
-  _(gemm)                       \
-  _(conv_forward)               \
-  _(conv_backward_data)         \
-  _(conv_backward_weight)       \
-  _(max_pool_forward)           \
-  _(max_pool_backward)          \
-  _(avg_pool_forward)           \
-  _(avg_pool_backward)          \
-  _(adaptive_avg_pool_forward)  \
-  _(adaptive_avg_pool_backward) \
-  _(resize_forward)             \
-  _(resize_backward)            \
-  _(softmax_forward)            \
-  _(softmax_backward)           \
-  _(layer_norm_forward)         \
-  _(layer_norm_backward)        \
-  _(batch_norm_forward)         \
-  _(batch_norm_backward)        \
-  _(cross_entropy_forward)      \
-  _(cross_entropy_backward)     \
-  _(lstm_cell_forward)          \
-  _(lstm_cell_backward)         \
-  _(gru_cell_forward)           \
-  _(gru_cell_backward)          \
-  _(random)                     \
-  _(dropout_forward)            \
-  _(dropout_backward)           \
-  _(sgd_step)                   \
-  _(adam_step)                  \
-  _(multi_norm)                 \
-  _(multi_scale)                \
-  _(multi_unscale)              \
-  _(multi_zero)
-
 #define TAPER_DECLARE(name) std::remove_pointer_t<decltype(KernelTable::name)> name;
-TAPER_CPU_KERNELS(TAPER_DECLARE)
+TAPER_KERNELS(TAPER_DECLARE)
 #undef TAPER_DECLARE
 
 /// Runs body(begin, end) over [0, count) on the calling thread and the pool.

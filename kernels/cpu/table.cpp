@@ -14,7 +14,7 @@ extern "C" const CpuModule TAPER_JOIN(taper_cpu_table_, TAPER_CPU_LEVEL) = {
     TAPER_TEXT(TAPER_CPU_LEVEL),
     {
 #define TAPER_ENTRY(name) .name = cpu::name,
-        TAPER_CPU_KERNELS(TAPER_ENTRY)
+        TAPER_KERNELS(TAPER_ENTRY)
 #undef TAPER_ENTRY
     },
 };

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "taper/kernels/emulator/device.h"
+#include "taper/kernels/emulator/memory.h"
+#include "taper/kernels/emulator/stream.h"
+
+// All that the emulated runtime knows, behind one lock.
+
+namespace taper::emulator {
+
+/// What belongs to a thread of the host.
+struct HostThread : Thread {
+  int device = 0;
+  int access_depth = 0;
+  cudaError_t last_error = cudaSuccess;
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  CallSite next_site;  ///< of the call that is about to be made
+  CallSite last_site;  ///< of the latest call
+};
+HostThread& host_thread();
+
+struct Device {
+  Device(int number, const Options& options) : memory(number, options.memory, options) {}
+  DeviceMemory memory;
+  Stream null_stream;
+  std::set<int> peers;
+  cudaError_t sticky = cudaSuccess;  ///< after a fault, until cudaDeviceReset
+  std::string report;                ///< what the fault was
+};
+
+struct Pinned {
+  size_t bytes;
+  bool registered;  ///< the memory is the program's own
+  CallSite made;
+};
+
+struct Machine {
+  explicit Machine(Options from);
+  ~Machine();
+
+  Options options;
+  std::string configuration_error;
+  std::vector<std::unique_ptr<Device>> devices;
+  std::set<Stream*> streams;
+  std::set<Event*> events;
+  std::set<Capture*> captures, graphs, executables;
+  std::map<char*, Pinned> pinned;
+  std::map<const void*, int> shared_limit;  ///< cudaFuncSetAttribute
+  std::map<std::string, int64_t> calls;
+  std::vector<Failure> failures;
+  int64_t work_count = 0;
+  int64_t writes_to_host = 0;  ///< by work in streams: what pinned memory may be changed by
+  uint64_t random = 0;
+  std::string report;  ///< the latest, of any device
+
+  Device& here() { return *devices[static_cast<size_t>(host_thread().device)]; }
+  /// The device whose memory `p` points into, or -1.
+  int device_of(const void* p) const;
+  bool is_pinned(const void* p) const;
+  uint64_t draw(uint64_t below);
+};
+
+/// Made at first use from TAPER_EMULATOR.
+Machine& machine();
+std::recursive_mutex& machine_mutex();
+
+/// The stream behind a handle; null if there is none (any more).
+Stream* find_stream(cudaStream_t handle);
+
+/// One call of the runtime: takes the lock and the call's place, and says why it is refused.
+class Entry {
+ public:
+  enum Kind {
+    kAlways,    ///< answers even after a fault
+    kOrdinary,  ///< returns a device's fault
+    kUnsafe,    ///< and is illegal while a stream is captured, as it could disturb that
+  };
+  Entry(const char* name, Kind kind);
+  /// Illegal now, because of a capture, which it has spoilt then.
+  bool disturbs_capture();
+  bool refused() const { return error_ != cudaSuccess; }
+  /// Records an error as this thread's last, and returns it.
+  cudaError_t end(cudaError_t error);
+  cudaError_t refusal() { return end(error_); }
+  const CallSite& site() const { return host_thread().last_site; }
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+  const char* name_;
+  cudaError_t error_ = cudaSuccess;
+};
+
+#define TAPER_CUDA_CALL(name, kind)                                      \
+  ::taper::emulator::Entry entry(#name, ::taper::emulator::Entry::kind); \
+  if (entry.refused()) return entry.refusal()
+
+}  // namespace taper::emulator

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// TAPER_EMULATOR=devices=2,memory=512M,seed=7,... ; docs/emulator.md has the table.
+
+namespace taper::emulator {
+
+/// How device memory is kept from the host.
+enum class Protection { kAuto, kKey, kPages, kOff };
+
+/// The `at`-th time that `what` happens, it fails: a runtime call by its name, or "device", which
+/// is lost with the `at`-th piece of work.
+struct Failure {
+  std::string what;
+  int64_t at;
+  cudaError_t error;  ///< cudaSuccess: the call's usual one
+};
+
+struct Options {
+  int devices = 1;
+  size_t memory = size_t{4} << 30;  ///< of each device
+  int capability = 90;              ///< sm_90
+  uint64_t seed = 0;                ///< 0: everything in order
+  bool deferred = false;            ///< work waits until something waits for it
+  int threads = 0;                  ///< of the system, for large grids; 0: up to 2
+  size_t stack = 64 << 10;          ///< of a CUDA thread
+  bool fill = true;                 ///< memory nobody wrote is NaN
+  bool uninitialized = false;       ///< arithmetic on such memory is a fault
+  bool leaks = false;               ///< at exit, lists what was not freed
+  Protection protect = Protection::kAuto;
+  std::vector<Failure> fail;
+};
+
+/// Throws std::invalid_argument, with a text that says what is wrong and what is allowed.
+Options parse_options(const std::string& text);
+
+}  // namespace taper::emulator

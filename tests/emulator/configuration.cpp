@@ -1,0 +1,43 @@
+#include <stdexcept>
+
+#include "catch.h"
+#include "taper/kernels/emulator/control.h"
+#include "taper/kernels/emulator/options.h"
+
+using namespace taper::emulator;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("TAPER_EMULATOR is read item by item") {
+  const Options options = parse_options(
+      "devices=2,memory=512M,seed=7,streams=eager,fail=cudaMalloc:3,fail=device:9:700");
+  CHECK(options.devices == 2);
+  CHECK(options.memory == size_t{512} << 20);
+  CHECK(options.seed == 7);
+  CHECK_FALSE(options.deferred);
+  REQUIRE(options.fail.size() == 2);
+  CHECK(options.fail[0].what == "cudaMalloc");
+  CHECK(options.fail[0].at == 3);
+  CHECK(options.fail[0].error == cudaSuccess);
+  CHECK(options.fail[1].error == cudaErrorIllegalAddress);
+  CHECK(parse_options("seed=1").deferred);
+  CHECK_FALSE(parse_options("").deferred);
+}
+
+TEST_CASE("A wrong setting is refused with what is allowed") {
+  const auto message = [](const char* text) -> std::string {
+    try {
+      parse_options(text);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  CHECK_THAT(message("device=2"),
+             ContainsSubstring("no setting \"device\"") && ContainsSubstring("devices, memory"));
+  for (const char* text : {"devices=0", "devices=two", "devices", "memory=12X", "memory=1K",
+                           "memory=99999999999G", "seed=-1", "streams=lazy", "fill=1",
+                           "protect=yes", "fail=cudaMalloc", "fail=:3", "fail=cudaMalloc:0"}) {
+    INFO(text);
+    CHECK_THAT(message(text), ContainsSubstring("allowed: "));
+  }
+}
