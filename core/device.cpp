@@ -61,14 +61,6 @@ MessageBuilder& operator<<(MessageBuilder& message, const Device& device) {
   return message << device.str();
 }
 
-void fail_cuda_unavailable(const char* what) {
-  fail<NotImplementedError>(
-      what,
-      ": CUDA is not available: this version of Taper has no CUDA plugin. Use the device \"cpu\", "
-      "for example: torch::Device device(torch::cuda::is_available() ? torch::kCUDA : "
-      "torch::kCPU)");
-}
-
 }  // namespace detail
 
 }  // namespace taper

@@ -49,8 +49,6 @@ TAPER_API std::ostream& operator<<(std::ostream& out, const Device& device);
 namespace detail {
 TAPER_API MessageBuilder& operator<<(MessageBuilder& message, DeviceType type);
 TAPER_API MessageBuilder& operator<<(MessageBuilder& message, const Device& device);
-/// `what` needs CUDA; there is none. The one place that says so.
-[[noreturn]] TAPER_API TAPER_COLD void fail_cuda_unavailable(const char* what);
 }  // namespace detail
 
 }  // namespace taper

@@ -1,6 +1,7 @@
 #include "taper/core/generator.h"
 
 #include <cstring>
+#include <map>
 #include <random>
 
 namespace taper {
@@ -38,18 +39,28 @@ void initialize(CpuRngState& state, uint64_t seed) {
 }  // namespace
 
 struct Generator::Shared {
-  CpuRngState state;
+  explicit Shared(Device device) : device(device) {}
+
+  const Device device;
+  CpuRngState state;      // of the CPU's
+  CudaRngState philox{};  // of a CUDA device's
   uint64_t seed;
   std::mutex mutex;
 };
 
-Generator::Generator(uint64_t seed) : shared_(std::make_shared<Shared>()) {
+Generator::Generator(uint64_t seed, Device device) : shared_(std::make_shared<Shared>(device)) {
   set_current_seed(seed);
 }
 
+Device Generator::device() const { return shared_->device; }
+
 void Generator::set_current_seed(uint64_t seed) {
   shared_->seed = seed;
-  initialize(shared_->state, seed);
+  if (shared_->device.is_cuda()) {
+    shared_->philox = {seed, 0};
+  } else {
+    initialize(shared_->state, seed);
+  }
 }
 
 uint64_t Generator::current_seed() const { return shared_->seed; }
@@ -63,6 +74,11 @@ uint64_t Generator::seed() {
 }
 
 std::vector<uint8_t> Generator::state_bytes() const {
+  if (shared_->device.is_cuda()) {
+    std::vector<uint8_t> bytes(sizeof(CudaRngState));
+    std::memcpy(bytes.data(), &shared_->philox, bytes.size());
+    return bytes;
+  }
   const CpuRngState& state = shared_->state;
   StateBytes out{};
   out.seed = shared_->seed;
@@ -80,6 +96,16 @@ std::vector<uint8_t> Generator::state_bytes() const {
 }
 
 void Generator::set_state_bytes(const std::vector<uint8_t>& bytes) {
+  if (shared_->device.is_cuda()) {
+    CudaRngState state;
+    TAPER_CHECK(bytes.size() == sizeof state, "the state of a CUDA generator has ", sizeof state,
+                " bytes, but ", bytes.size(), " were given");
+    std::memcpy(&state, bytes.data(), sizeof state);
+    TAPER_CHECK(state.offset % 4 == 0, "these bytes are not the state of a CUDA generator");
+    shared_->philox = state;
+    shared_->seed = state.seed;
+    return;
+  }
   TAPER_CHECK(bytes.size() == sizeof(StateBytes), "the state of a CPU generator has ",
               sizeof(StateBytes), " bytes, but ", bytes.size(), " were given");
   StateBytes in;
@@ -104,14 +130,19 @@ void Generator::set_state_bytes(const std::vector<uint8_t>& bytes) {
 }
 
 Generator Generator::clone() const {
-  Generator copy;
+  Generator copy(0, shared_->device);
   copy.shared_->state = shared_->state;
+  copy.shared_->philox = shared_->philox;
   copy.shared_->seed = shared_->seed;
   return copy;
 }
 
 std::mutex& Generator::mutex() const { return shared_->mutex; }
 CpuRngState& Generator::state() const { return shared_->state; }
+void* Generator::raw_state() const {
+  if (shared_->device.is_cuda()) return &shared_->philox;
+  return &shared_->state;
+}
 
 namespace detail {
 
@@ -123,12 +154,47 @@ const Generator& getDefaultCPUGenerator() {
 
 Generator createCPUGenerator(uint64_t seed) { return Generator(seed); }
 
+namespace {
+
+// What is known of the CUDA devices before any is used: how their generators are to be seeded.
+struct CudaGenerators {
+  std::mutex mutex;
+  uint64_t seed = default_rng_seed_val;
+  std::map<DeviceIndex, Generator> made;
+};
+
+CudaGenerators& cuda_generators() {
+  static auto* const all = new CudaGenerators;
+  return *all;
+}
+
+}  // namespace
+
+const Generator& getDefaultCUDAGenerator(DeviceIndex device) {
+  CudaGenerators& all = cuda_generators();
+  const std::lock_guard lock(all.mutex);
+  return all.made.try_emplace(device, all.seed, Device(kCUDA, device)).first->second;
+}
+
+void seed_cuda_generators(uint64_t seed, DeviceIndex device) {
+  CudaGenerators& all = cuda_generators();
+  const auto reseed = [seed](Generator generator) {
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed);
+  };
+  if (device >= 0) return reseed(getDefaultCUDAGenerator(device));
+  const std::lock_guard lock(all.mutex);
+  all.seed = seed;
+  for (auto& [index, generator] : all.made) reseed(generator);
+}
+
 }  // namespace detail
 
 void manual_seed(uint64_t seed) {
   Generator generator = detail::getDefaultCPUGenerator();
   const std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_current_seed(seed);
+  detail::seed_cuda_generators(seed, -1);
 }
 
 uint64_t seed() {

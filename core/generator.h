@@ -13,12 +13,12 @@ namespace taper {
 
 constexpr uint64_t default_rng_seed_val = 67280421310721;
 
-/// A source of random numbers. A handle: copies share the state. The CPU's gives PyTorch's numbers
-/// for the same seed. Draws are not synchronised by themselves: take `mutex()` where threads share
-/// one.
+/// A source of random numbers for one device. A handle: copies share the state. It gives PyTorch's
+/// numbers for the same seed on that kind of device. Draws are not synchronised by themselves: take
+/// `mutex()` where threads share one.
 class TAPER_API Generator {
  public:
-  explicit Generator(uint64_t seed = default_rng_seed_val);
+  explicit Generator(uint64_t seed = default_rng_seed_val, Device device = kCPU);
 
   bool defined() const { return static_cast<bool>(shared_); }
   void set_current_seed(uint64_t seed);
@@ -30,9 +30,12 @@ class TAPER_API Generator {
   std::vector<uint8_t> state_bytes() const;
   void set_state_bytes(const std::vector<uint8_t>& bytes);
   Generator clone() const;
-  Device device() const { return Device(kCPU); }
+  Device device() const;
   std::mutex& mutex() const;
+  /// Of the CPU's generator.
   CpuRngState& state() const;
+  /// What kernels draw from: a CpuRngState or a CudaRngState.
+  void* raw_state() const;
   bool operator==(const Generator& other) const { return shared_ == other.shared_; }
 
  private:
@@ -44,6 +47,13 @@ namespace detail {
 /// The generator that ops use when none is given.
 TAPER_API const Generator& getDefaultCPUGenerator();
 TAPER_API Generator createCPUGenerator(uint64_t seed = default_rng_seed_val);
+/// Of a device with its number. It starts from what manual_seed was last called with.
+TAPER_API const Generator& getDefaultCUDAGenerator(DeviceIndex device);
+inline const Generator& default_generator(Device device) {
+  return device.is_cuda() ? getDefaultCUDAGenerator(device.index()) : getDefaultCPUGenerator();
+}
+/// Seeds one CUDA device's default generator, or (-1) all of them.
+TAPER_API void seed_cuda_generators(uint64_t seed, DeviceIndex device);
 }  // namespace detail
 
 /// Names the CPU's generator in LibTorch's `make_generator<CPUGeneratorImpl>(seed)`.

@@ -55,7 +55,7 @@ TAPER_COLD StorageImpl* allocate_large(size_t nbytes) {
 }  // namespace
 
 StorageRef allocate_storage(size_t nbytes, Device device) {
-  if (TAPER_UNLIKELY(device.is_cuda())) detail::fail_cuda_unavailable("allocate");
+  if (TAPER_UNLIKELY(device.is_cuda())) return allocate_cuda_storage(nbytes, device);
   StorageImpl* storage;
   if (TAPER_LIKELY(nbytes <= kTogether)) {
     void* const memory = detail::small_alloc(kHeader + nbytes);

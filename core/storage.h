@@ -98,6 +98,10 @@ class Storage {
 
 /// New memory on `device`, not initialised. Throws OutOfMemoryError when there is none.
 TAPER_API StorageRef allocate_storage(size_t nbytes, Device device);
+/// The same on a CUDA device, in the order of its current stream.
+TAPER_API StorageRef allocate_cuda_storage(size_t nbytes, Device device);
+/// Host memory that CUDA devices read and write directly. Throws where there is none.
+TAPER_API StorageRef allocate_pinned_storage(size_t nbytes);
 /// Memory that somebody else owns: `deleter(context)` is called when the last tensor lets go.
 TAPER_API StorageRef borrow_storage(void* data, size_t nbytes, Device device,
                                     void (*deleter)(void* context, void* data), void* context);

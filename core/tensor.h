@@ -20,6 +20,10 @@
 
 namespace taper {
 
+namespace cuda {
+class Stream;
+}
+
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
@@ -172,7 +176,11 @@ class TAPER_API Tensor {
   Tensor type_as(const Tensor& other) const { return to(other); }
   Tensor cpu() const { return to(Device(kCPU)); }
   Tensor cuda() const { return to(Device(kCUDA)); }
+  /// A copy in memory that CUDA devices read directly; self where it is so already. Throws where
+  /// there is no CUDA device.
   Tensor pin_memory() const;
+  /// Its memory is used by work on this stream too: it is not reused before that has run.
+  void record_stream(const cuda::Stream& stream) const;
 
   // ---- Indexing.
   Tensor operator[](int64_t index) const;

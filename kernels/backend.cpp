@@ -7,6 +7,8 @@
 #include "taper/core/error.h"
 #include "taper/core/parallel.h"
 #include "taper/core/system_memory.h"
+#include "taper/kernels/device_module.h"
+#include "taper/kernels/streams.h"
 
 // Those that were built (TAPER_CPU_LEVELS) have a macro each.
 extern "C" const taper::kernels::CpuModule taper_cpu_table_generic, taper_cpu_table_v2,
@@ -81,7 +83,7 @@ const CpuModule& module() {
 
 // ---- What the CPU kernels may ask of the core.
 
-constexpr HostServices kHost = {
+constexpr HostServices kServices = {
     .parallel_for =
         [](int64_t count, int64_t grain, void (*body)(void*, int64_t, int64_t), void* context) {
           taper::detail::parallel_for(0, count, grain, body, context);
@@ -111,13 +113,13 @@ void set_cpu_table(const char* name) {
 }
 
 const KernelTable& kernels_for(Device device) {
-  if (TAPER_UNLIKELY(device.is_cuda())) taper::detail::fail_cuda_unavailable("kernels");
+  if (TAPER_UNLIKELY(device.is_cuda())) return cuda_module("kernels").kernels;
   return module().table;
 }
 
 Stream stream_for(Device device) {
-  if (TAPER_UNLIKELY(device.is_cuda())) taper::detail::fail_cuda_unavailable("stream");
-  return Stream{&kHost};
+  if (TAPER_UNLIKELY(device.is_cuda())) return current_cuda_stream(device.index());
+  return Stream{&kServices};
 }
 
 void fail(const Status& status, const char* op, Device device, ScalarType dtype) {

@@ -1,12 +1,46 @@
 // Copies, casts, fills, and moving between devices.
 
+#include "taper/autograd/grad_mode.h"
 #include "taper/autograd/ops/op.h"
+#include "taper/core/cuda_stream.h"
+#include "taper/kernels/device_module.h"
 
 namespace taper {
 
 namespace ops {
 
-Tensor& copy_(Tensor& self, const Tensor& src, bool) {
+// Bytes are all that goes from one device to another: what has to be cast or put in order is so on
+// the side where it is smaller or first.
+void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
+  const NoGradGuard quiet;
+  const Tensor source = in.detach();
+  const bool as_it_is = source.sizes().equals(out.sizes()) &&
+                        source.strides().equals(out.strides()) &&
+                        is_non_overlapping_and_dense(out.sizes(), out.strides());
+  const bool in_bytes = as_it_is && source.scalar_type() == out.scalar_type();
+  if (!in_bytes) {
+    const bool cast_first = source.element_size() > out.element_size();
+    Tensor dense = cast_first ? source.to(out.scalar_type()) : source;
+    // What is broadcast is so after its journey.
+    dense = dense.contiguous();
+    const Tensor arrived = new_result(dense.sizes(), dense.scalar_type(), out.device());
+    copy_across(arrived, dense, non_blocking);
+    return copy_values(out, arrived);
+  }
+  if (out.numel() == 0) return;
+  const auto index_of = [](const Tensor& tensor) {
+    return tensor.is_cuda() ? int(tensor.device().index()) : kernels::kHost;
+  };
+  const Tensor& on_device = out.is_cuda() ? out : source;
+  const Tensor& other = source.is_cuda() ? source : out;
+  kernels::check_runtime(kernels::cuda_module("copy_").runtime.copy(
+                             out.data_ptr(), index_of(out), source.data_ptr(), index_of(source),
+                             static_cast<size_t>(out.numel() * out.element_size()),
+                             stream_of(on_device), stream_of(other), non_blocking),
+                         "copy_", on_device.device());
+}
+
+Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   check_defined("copy_", self, "self");
   check_defined("copy_", src, "src");
   TAPER_CHECK(is_expandable_to(src.sizes(), self.sizes()), "copy_: the shape of src, ", src.sizes(),
@@ -16,12 +50,13 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
   // Source and target may overlap in part: then through a copy.
   const bool overlaps =
       self.is_alias_of(src) && overlap_of(self.impl(), src.impl()) != Overlap::kNone;
-  copy_values(self, overlaps ? src.detach().clone() : src);
+  copy_values(self, overlaps ? src.detach().clone() : src, non_blocking);
   if (recording(self, src) && is_floating_point(self.scalar_type())) {
-    record_inplace(self, "CopyBackward", inputs(self, src), saving_nothing(), [](Backward& b) {
-      if (b.wants(0)) b.grad(0) = zeros_like(b.grad_output());
-      if (b.wants(1)) b.grad(1) = b.grad_output();
-    });
+    record_inplace(self, "CopyBackward", inputs(self, src), saving_nothing(),
+                   [from = src.device()](Backward& b) {
+                     if (b.wants(0)) b.grad(0) = zeros_like(b.grad_output());
+                     if (b.wants(1)) b.grad(1) = b.grad_output().to(from);
+                   });
   }
   return self;
 }
@@ -75,46 +110,68 @@ Tensor& zero_(Tensor& self) { return self.fill_(0); }
 
 namespace {
 
-Tensor to_impl(const Tensor& self, Device device, ScalarType dtype, bool copy) {
+Tensor to_impl(const Tensor& self, Device wanted, ScalarType dtype, bool non_blocking, bool copy) {
   ops::check_defined("to", self, "self");
+  const Device device = detail::resolve(wanted);
   if (self.device() == device && self.scalar_type() == dtype) return copy ? self.clone() : self;
   // Strides of a dense tensor are kept, as in PyTorch.
   const bool dense = is_non_overlapping_and_dense(self.sizes(), self.strides());
   const TensorOptions options = TensorOptions(dtype).device(device);
   const Tensor out =
       dense ? empty_strided(self.sizes(), self.strides(), options) : empty(self.sizes(), options);
-  ops::copy_values(out, self);
+  // To the host without waiting, the memory has to be pinned.
+  ops::copy_values(out, self, non_blocking);
   if (is_floating_point(dtype) && autograd::recording(self)) {
-    autograd::record(out, "ToCopyBackward", autograd::inputs(self), autograd::saving_nothing(),
-                     [](autograd::Backward& b) { b.grad(0) = b.grad_output(); });
+    autograd::record(
+        out, "ToCopyBackward", autograd::inputs(self), autograd::saving_nothing(),
+        [from = self.device()](autograd::Backward& b) { b.grad(0) = b.grad_output().to(from); });
   }
   return out;
 }
 
 }  // namespace
 
-Tensor Tensor::to(const TensorOptions& options, bool, bool copy) const {
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy) const {
   const Tensor out = to_impl(*this, options.device_opt().value_or(device()),
-                             options.dtype_opt().value_or(scalar_type()), copy);
+                             options.dtype_opt().value_or(scalar_type()), non_blocking, copy);
   return options.pinned_memory() ? out.pin_memory() : out;
 }
-Tensor Tensor::to(ScalarType dtype, bool, bool copy) const {
-  return to_impl(*this, device(), dtype, copy);
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
+  return to_impl(*this, device(), dtype, non_blocking, copy);
 }
-Tensor Tensor::to(Device device, bool, bool copy) const {
-  return to_impl(*this, device, scalar_type(), copy);
+Tensor Tensor::to(Device device, bool non_blocking, bool copy) const {
+  return to_impl(*this, device, scalar_type(), non_blocking, copy);
 }
-Tensor Tensor::to(Device device, ScalarType dtype, bool, bool copy) const {
-  return to_impl(*this, device, dtype, copy);
+Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
+  return to_impl(*this, device, dtype, non_blocking, copy);
 }
-Tensor Tensor::to(const Tensor& other, bool, bool copy) const {
-  return to_impl(*this, other.device(), other.scalar_type(), copy);
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy) const {
+  return to_impl(*this, other.device(), other.scalar_type(), non_blocking, copy);
 }
 
 Tensor Tensor::pin_memory() const {
-  detail::fail<Error>(
-      "pin_memory: Cannot access accelerator device when none is available. Pinned memory "
-      "serves copies to a CUDA device, and this version of Taper has none.");
+  ops::check_defined("pin_memory", *this, "self");
+  if (is_pinned()) return *this;
+  TAPER_CHECK(is_cpu(), "cannot pin '", toString(), "' only dense CPU tensors can be pinned");
+  std::string why;
+  TAPER_CHECK(kernels::find_cuda_module(&why),
+              "pin_memory: Cannot access accelerator device when none is available. Pinned memory "
+              "serves copies to a CUDA device, and there is none: ",
+              why);
+  const NoGradGuard quiet;
+  const Tensor out = ops::new_pinned(sizes(), scalar_type());
+  ops::copy_values(out, detach());
+  return out;
+}
+
+void Tensor::record_stream(const cuda::Stream& stream) const {
+  ops::check_defined("record_stream", *this, "self");
+  TAPER_CHECK(is_cuda(), "record_stream: expected a CUDA tensor, got one on ", device());
+  kernels::check_runtime(
+      kernels::cuda_module("record_stream")
+          .runtime.record_stream(impl().storage->data,
+                                 kernels::Stream{nullptr, stream.handle(), stream.device_index()}),
+      "record_stream", device());
 }
 
 Tensor& Tensor::operator=(const Tensor& other) && {

@@ -37,11 +37,11 @@ Tensor dropout(const Tensor& input, double p, bool train) {
   const Tensor out = new_result_like(dense),
                mask = new_result(dense.sizes(), kByte, dense.device());
   {
-    const Generator& generator = detail::getDefaultCPUGenerator();
+    const Generator& generator = detail::default_generator(input.device());
     const std::lock_guard lock(generator.mutex());
     check(kernels_of(out).dropout_forward(out.data_ptr(), mask.data_ptr<uint8_t>(),
                                           dense.data_ptr(), out.scalar_type(), out.numel(), p,
-                                          &generator.state(), stream_of(out)),
+                                          generator.raw_state(), stream_of(out)),
           "dropout");
   }
   if (recording(input)) {

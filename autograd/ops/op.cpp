@@ -17,6 +17,14 @@ Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device) {
   return Tensor(std::move(impl));
 }
 
+Tensor new_pinned(IntArrayRef sizes, ScalarType dtype) {
+  TensorImplRef impl(new TensorImpl);
+  impl->dtype = dtype;
+  impl->set_contiguous(sizes);
+  impl->storage = allocate_pinned_storage(static_cast<size_t>(impl->numel) * element_size(dtype));
+  return Tensor(std::move(impl));
+}
+
 Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
   TensorImpl& from = self.impl();
   TensorImplRef view = autograd::alias_impl(from);

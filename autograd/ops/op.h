@@ -87,6 +87,8 @@ void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype,
 /// Throws when one of the inputs requires grad and is being recorded.
 void check_no_grad_out(const char* op, bool is_recording);
 
+/// Uninitialised, in pinned host memory.
+Tensor new_pinned(IntArrayRef sizes, ScalarType dtype);
 /// A view of `self` with other sizes and strides (in elements) and an offset from the storage's
 /// start. Not yet recorded.
 Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int64_t offset);
@@ -140,8 +142,10 @@ Tensor fused_gradient(BinaryOp op, const Tensor& gradient, const Tensor& x,
   return binary("backward", op, gradient, x, x.scalar_type(), x.scalar_type(), {}, Value(1),
                 parameters);
 }
-/// out[...] = cast(in[...]), in broadcast to out.
-void copy_values(const Tensor& out, const Tensor& in);
+/// out[...] = cast(in[...]), in broadcast to out; from any device to any. `non_blocking`: the host
+/// does not wait where its memory is pinned.
+void copy_values(const Tensor& out, const Tensor& in, bool non_blocking = false);
+void copy_across(const Tensor& out, const Tensor& in, bool non_blocking);  ///< between devices
 void fill_values(const Tensor& out, Value value);
 /// The number as the kernels take it for this dtype.
 Value value_of(const Scalar& value);

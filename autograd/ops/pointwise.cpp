@@ -170,8 +170,8 @@ Tensor ternary(const char* name, TernaryOp op, const Tensor& a, const Tensor& b,
   });
 }
 
-void copy_values(const Tensor& out, const Tensor& in) {
-  check_same_device("copy_", out, in);
+void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
+  if (TAPER_UNLIKELY(out.device() != in.device())) return copy_across(out, in, non_blocking);
   kernels::CopyArgs args;
   args.out_dtype = out.scalar_type();
   args.in_dtype = in.scalar_type();

@@ -23,22 +23,29 @@ constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
 // draws other numbers than one by one.
 constexpr int64_t kVectorNormal = 16;
 
+const Generator& source_for(const Tensor& self, const std::optional<Generator>& generator) {
+  if (!generator) return taper::detail::default_generator(self.device());
+  TAPER_CHECK(generator->device().type() == self.device().type(), "Expected a '",
+              self.device().type(), "' device type for generator but found '",
+              generator->device().type(), "'");
+  return *generator;
+}
+
 // Calls fill(dense target, generator state) under the generator's lock. Other layouts are filled in
 // the order of their memory, as in PyTorch.
 template <class Fill>
 void fill_in_memory_order(const Tensor& self, const std::optional<Generator>& generator,
                           const Fill& fill) {
-  TAPER_CHECK(self.is_cpu(), "random: no generator for device ", self.device());
-  const Generator& source = generator ? *generator : taper::detail::getDefaultCPUGenerator();
+  const Generator& source = source_for(self, generator);
   const std::lock_guard<std::mutex> lock(source.mutex());
-  if (self.is_contiguous()) return fill(self, &source.state());
+  if (self.is_contiguous()) return fill(self, source.raw_state());
   std::vector<int64_t> order(static_cast<size_t>(self.dim()));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return self.stride(a) > self.stride(b); });
   const Tensor ordered = self.detach().permute(order);
   const Tensor dense = new_result_like(ordered);
-  fill(dense, &source.state());
+  fill(dense, source.raw_state());
   copy_values(ordered, dense);
 }
 
@@ -62,7 +69,8 @@ Tensor& fill_random(const char* op, Tensor& self, RandomOp kind, Value p0, Value
   args.p[0] = p0;
   args.p[1] = p1;
   fill_in_memory_order(self, generator, [&](const Tensor& target, void* state) {
-    if (kind != RandomOp::kNormal || self.is_contiguous() || target.numel() < kVectorNormal) {
+    if (kind != RandomOp::kNormal || self.is_cuda() || self.is_contiguous() ||
+        target.numel() < kVectorNormal) {
       return run(op, target, args, state);
     }
     const Tensor flat = target.view({-1});
@@ -168,11 +176,11 @@ Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> gener
   args.dtype = self.scalar_type();
   args.probabilities = probabilities.data_ptr();
   args.probabilities_dtype = p.scalar_type();
-  const Generator& source = generator ? *generator : taper::detail::getDefaultCPUGenerator();
+  const Generator& source = source_for(self, generator);
   const Tensor dense = self.is_contiguous() ? self : new_result_like(self);
   {
     const std::lock_guard<std::mutex> lock(source.mutex());
-    run("bernoulli_", dense, args, &source.state());
+    run("bernoulli_", dense, args, source.raw_state());
   }
   if (!dense.is_same(self)) copy_values(self, dense);
   if (recording(self, p)) {

@@ -31,8 +31,7 @@ class Context {
   static bool hasCuDNN() { return ::taper::cuda::cudnn_is_available(); }
   static bool hasMPS() { return false; }
   const ::taper::Generator& defaultGenerator(c10::Device device) const {
-    if (!device.is_cpu()) ::taper::detail::fail_cuda_unavailable("defaultGenerator");
-    return ::taper::detail::getDefaultCPUGenerator();
+    return ::taper::detail::default_generator(::taper::detail::resolve(device));
   }
 
  private:

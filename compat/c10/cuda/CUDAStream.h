@@ -1,0 +1,34 @@
+#pragma once
+
+#include "c10/names.h"
+#include "taper/core/cuda_stream.h"
+
+namespace c10::cuda {
+
+using CUDAStream = ::taper::cuda::Stream;
+
+inline CUDAStream getStreamFromPool(bool isHighPriority = false, c10::DeviceIndex device = -1) {
+  return CUDAStream(device, isHighPriority ? -1 : 0);
+}
+inline CUDAStream getStreamFromPool(int priority, c10::DeviceIndex device = -1) {
+  return CUDAStream(device, priority);
+}
+inline CUDAStream getDefaultCUDAStream(c10::DeviceIndex device = -1) {
+  return CUDAStream::default_stream(device);
+}
+inline CUDAStream getCurrentCUDAStream(c10::DeviceIndex device = -1) {
+  return ::taper::cuda::current_stream(device);
+}
+inline void setCurrentCUDAStream(CUDAStream stream) { ::taper::cuda::set_stream(stream); }
+
+}  // namespace c10::cuda
+
+namespace at::cuda {
+
+using c10::cuda::CUDAStream;
+using c10::cuda::getCurrentCUDAStream;
+using c10::cuda::getDefaultCUDAStream;
+using c10::cuda::getStreamFromPool;
+using c10::cuda::setCurrentCUDAStream;
+
+}  // namespace at::cuda

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+
+#include "taper/core/cuda.h"
+
+// Streams and events, with the meaning and the names of torch.cuda's.
+
+namespace taper::cuda {
+
+class Event;
+
+/// An ordered queue of work on one device. A handle: copies are the same stream. Work on different
+/// streams runs side by side unless events order it.
+class TAPER_API Stream {
+ public:
+  /// A stream of `device` (-1: the current one). Priority 0 is ordinary, -1 is high. There are 32
+  /// of each kind; then they come round again, as in PyTorch, and live as long as the program.
+  explicit Stream(DeviceIndex device = -1, int priority = 0);
+  /// The stream that work goes to where no other was chosen.
+  static Stream default_stream(DeviceIndex device = -1);
+
+  DeviceIndex device_index() const { return device_; }
+  Device device() const { return Device(kCUDA, device_); }
+  /// cudaStream_t
+  void* handle() const { return handle_; }
+  /// Waits until all its work has run.
+  void synchronize() const;
+  /// Whether all its work has run.
+  bool query() const;
+  /// What comes after this on the stream waits for the event, or for the other stream's work so
+  /// far.
+  void wait_event(const Event& event) const;
+  void wait_stream(const Stream& other) const;
+  void record_event(Event& event) const;
+  bool operator==(const Stream& other) const {
+    return device_ == other.device_ && handle_ == other.handle_;
+  }
+
+ private:
+  friend TAPER_API Stream current_stream(DeviceIndex device);
+  Stream(DeviceIndex device, void* handle) : device_(device), handle_(handle) {}
+
+  DeviceIndex device_ = 0;
+  void* handle_ = nullptr;
+};
+
+/// A point in a stream's work. Made on first use; `enable_timing` for elapsed_time.
+class TAPER_API Event {
+ public:
+  explicit Event(bool enable_timing = false, bool blocking = false);
+  Event(Event&&) noexcept;
+  Event& operator=(Event&&) noexcept;
+  ~Event();
+
+  /// On the current stream, or the given one.
+  void record();
+  void record(const Stream& stream);
+  /// What comes after this on the stream waits. An event that was never recorded holds nobody up.
+  void block(const Stream& stream) const;
+  void wait(const Stream& stream) const { block(stream); }
+  bool query() const;
+  void synchronize() const;
+  /// Milliseconds from this event to the later one; both with timing, recorded and past.
+  float elapsed_time(const Event& later) const;
+  bool is_created() const { return handle_ != nullptr; }
+
+ private:
+  friend class Stream;
+  void* handle_ = nullptr;
+  DeviceIndex device_ = -1;
+  bool timing_, blocking_, recorded_ = false;
+};
+
+/// Where this thread's work on a device goes (-1: the current device).
+TAPER_API Stream current_stream(DeviceIndex device = -1);
+TAPER_API void set_stream(const Stream& stream);
+
+/// The current stream of its device, and that device the current one, while this lives.
+class TAPER_API StreamGuard {
+ public:
+  explicit StreamGuard(const Stream& stream);
+  ~StreamGuard();
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+
+ private:
+  DeviceGuard device_;
+  Stream before_;
+};
+
+}  // namespace taper::cuda
