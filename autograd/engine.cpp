@@ -23,24 +23,20 @@ namespace {
 class InNodes {
  public:
   Scratch& of(Node* node) { return node->scratch; }
+  Tensor* grads(Node* node) { return node->grads(); }
   void clear(Node* node) {
-    Scratch& scratch = node->scratch;
-    scratch.pending = 0;
-    scratch.visited = false;
-    scratch.needed = true;
-    for (int i = 0; i < node->output_count; ++i) scratch.grads[i].reset();
+    node->scratch = Scratch();
+    for (int i = 0; i < node->output_count; ++i) node->grads()[i].reset();
   }
 };
 
 class Aside {
  public:
-  Scratch& of(Node* node) {
+  Scratch& of(Node* node) { return entries_[node].scratch; }
+  Tensor* grads(Node* node) {
     Entry& entry = entries_[node];
-    if (!entry.grads) {
-      entry.grads = std::make_unique<Tensor[]>(node->output_count);
-      entry.scratch.grads = entry.grads.get();
-    }
-    return entry.scratch;
+    if (!entry.grads) entry.grads = std::make_unique<Tensor[]>(node->output_count);
+    return entry.grads.get();
   }
   void clear(Node*) {}
 
@@ -87,29 +83,28 @@ void add_to(Tensor& buffer, Tensor&& grad) {
   }
 }
 
+// What a gradient that goes along an edge has to look like; accumulators ask their leaf.
+struct Expected {
+  IntArrayRef sizes;
+  ScalarType dtype;
+};
+Expected expected_at(const Edge& edge) {
+  Node& node = *edge.node;
+  if (node.is_accumulator) return {leaf_of(node)->sizes, leaf_of(node)->dtype};
+  return {node.output_sizes(static_cast<int>(edge.index)), node.outputs()[edge.index].dtype};
+}
+
 // The gradient in the shape and dtype of the output it belongs to.
-Tensor conform(Tensor grad, const OutputInfo& info, const Node& from, int index) {
-  const IntArrayRef sizes(info.sizes, static_cast<size_t>(info.rank));
+Tensor conform(Tensor grad, const Expected& expected, const Node& from, int index) {
+  const IntArrayRef sizes = expected.sizes;
   if (TAPER_UNLIKELY(!grad.sizes().equals(sizes))) {
     TAPER_CHECK(is_expandable_to(sizes, grad.sizes()), "Function ", from.name,
                 " returned an invalid gradient at index ", index, " - got ", grad.sizes(),
                 " but expected shape compatible with ", sizes);
     grad = grad.sum_to_size(sizes);
   }
-  if (TAPER_UNLIKELY(grad.scalar_type() != info.dtype)) grad = grad.to(info.dtype);
+  if (TAPER_UNLIKELY(grad.scalar_type() != expected.dtype)) grad = grad.to(expected.dtype);
   return grad;
-}
-
-// A node's output as info; accumulators take theirs from the leaf.
-OutputInfo info_of(const Edge& edge) {
-  if (!edge.node->is_accumulator) return edge.node->outputs[edge.index];
-  const TensorImpl& leaf = *leaf_of(*edge.node);
-  OutputInfo info;
-  info.sizes = leaf.sizes.data();
-  info.rank = leaf.dim();
-  info.dtype = leaf.dtype;
-  info.device = leaf.storage->device;
-  return info;
 }
 
 class LeafLock {
@@ -146,10 +141,10 @@ void accumulate(Node& accumulator, Tensor&& grad) {
   }
 }
 
-void run_hooks(Node& node, Scratch& scratch) {
-  if (TAPER_LIKELY(!node.hooks)) return;
-  for (const Hook& hook : node.hooks->hooks) {
-    Tensor& grad = scratch.grads[hook.output];
+void run_hooks(Node& node, Tensor* grads) {
+  if (TAPER_LIKELY(!node.extras)) return;
+  for (const Hook& hook : node.extras->hooks) {
+    Tensor& grad = grads[hook.output];
     if (!grad.defined()) continue;
     Tensor replaced = hook.call(grad);
     if (!replaced.defined()) continue;
@@ -158,20 +153,19 @@ void run_hooks(Node& node, Scratch& scratch) {
                 replaced.sizes());
     grad = std::move(replaced);
   }
-  for (const auto& [output, cell] : node.hooks->retained) {
-    const Tensor& grad = scratch.grads[output];
+  for (const auto& [output, cell] : node.extras->retained) {
+    const Tensor& grad = grads[output];
     if (grad.defined()) *cell = cell->defined() ? *cell + grad : Tensor(grad).clone();
   }
 }
 
-void check_no_nan(const Node& node, const Tensor& grad, int index) {
+void check_no_nan(Node& node, const Tensor& grad, int index) {
   if (!grad.defined() || !is_floating_point(grad.scalar_type())) return;
   const NoGradGuard quiet;
   TAPER_CHECK(!isnan(grad).any().item<bool>(), "Function '", node.name,
               "' returned nan values in its ", index,
               "th output: the gradient of an input of the forward op ", forward_name(node),
-              " with result shape ",
-              IntArrayRef(node.outputs[0].sizes, static_cast<size_t>(node.outputs[0].rank)), ".");
+              " with result shape ", node.output_sizes(0), ".");
 }
 
 // ---- One backward pass.
@@ -208,7 +202,7 @@ class Pass {
     const auto visit = [&](Node* node) {
       Scratch& scratch = where_.of(node);
       if (scratch.visited) return;
-      scratch.visited = true;
+      scratch.visited = 1;
       retain(node);
       visited_.push_back(node);
       stack.push_back(node);
@@ -217,8 +211,8 @@ class Pass {
     while (!stack.empty()) {
       Node* node = stack.back();
       stack.pop_back();
-      for (int i = 0; i < node->edge_count; ++i) {
-        if (Node* next = node->edges[i].node) {
+      for (uint32_t i = 0; i < node->edge_count; ++i) {
+        if (Node* next = node->edges()[i].node) {
           ++where_.of(next).pending;
           visit(next);
         }
@@ -228,10 +222,10 @@ class Pass {
 
   // A node is needed when it, or something it points to, is captured.
   void mark_needed() {
-    for (Node* node : visited_) where_.of(node).needed = false;
+    for (Node* node : visited_) where_.of(node).needed = 0;
     for (const Capture& capture : request_.captures) {
       Scratch& scratch = where_.of(capture.node);
-      if (scratch.visited) scratch.needed = true;
+      if (scratch.visited) scratch.needed = 1;
     }
     std::vector<Node*> order(visited_);
     std::sort(order.begin(), order.end(), [](const Node* a, const Node* b) {
@@ -239,14 +233,14 @@ class Pass {
     });
     for (Node* node : order) {
       Scratch& scratch = where_.of(node);
-      for (int i = 0; i < node->edge_count && !scratch.needed; ++i) {
-        if (Node* next = node->edges[i].node) scratch.needed = where_.of(next).needed;
+      for (uint32_t i = 0; i < node->edge_count && !scratch.needed; ++i) {
+        if (Node* next = node->edges()[i].node) scratch.needed = where_.of(next).needed;
       }
     }
   }
 
   void deliver(const Edge& edge, Tensor&& grad) {
-    if (grad.defined()) add_to(where_.of(edge.node).grads[edge.index], std::move(grad));
+    if (grad.defined()) add_to(where_.grads(edge.node)[edge.index], std::move(grad));
   }
 
   bool is_queued(const Node* node) const {
@@ -280,24 +274,24 @@ class Pass {
   static bool older(const Node* a, const Node* b) { return a->sequence < b->sequence; }
 
   void execute(Node* node) {
-    Scratch& scratch = where_.of(node);
+    Tensor* const grads = where_.grads(node);
     bool any = false;
-    for (int i = 0; i < node->output_count; ++i) any |= scratch.grads[i].defined();
-    if (any) run_hooks(*node, scratch);
-    capture(node, scratch);
+    for (int i = 0; i < node->output_count; ++i) any |= grads[i].defined();
+    if (any) run_hooks(*node, grads);
+    capture(node, grads);
     if (node->is_accumulator) {
       if (any && (!request_.only_captures || is_accumulating(node))) {
-        accumulate(*node, std::move(scratch.grads[0]));
+        accumulate(*node, std::move(grads[0]));
       }
-      scratch.grads[0].reset();
+      grads[0].reset();
       return;
     }
-    if (any && scratch.needed && wants_more(node)) {
-      apply(node, scratch);
+    if (any && where_.of(node).needed && wants_more(node)) {
+      apply(node, grads);
     } else {
       pass_nothing(node);
     }
-    for (int i = 0; i < node->output_count; ++i) scratch.grads[i].reset();
+    for (int i = 0; i < node->output_count; ++i) grads[i].reset();
     if (!request_.keep_graph) release_saved(*node);
   }
 
@@ -307,22 +301,23 @@ class Pass {
                        [&](const Capture& capture) { return capture.node == node; });
   }
 
-  void capture(Node* node, Scratch& scratch) {
+  void capture(Node* node, Tensor* grads) {
     for (Capture& capture : request_.captures) {
-      if (capture.node == node) capture.grad = scratch.grads[capture.output];
+      if (capture.node == node) capture.grad = grads[capture.output];
     }
   }
 
-  bool wants_more(const Node* node) const {
+  bool wants_more(Node* node) const {
     if (!request_.only_captures) return true;
-    for (int i = 0; i < node->edge_count; ++i) {
-      if (node->edges[i].node && where_.of(node->edges[i].node).needed) return true;
+    for (uint32_t i = 0; i < node->edge_count; ++i) {
+      Node* const next = node->edges()[i].node;
+      if (next && where_.of(next).needed) return true;
     }
     return false;
   }
 
-  void apply(Node* node, Scratch& scratch) {
-    constexpr int kInline = 4;
+  void apply(Node* node, Tensor* grad_outputs) {
+    constexpr uint32_t kInline = 4;
     Tensor inline_grads[kInline];
     std::unique_ptr<Tensor[]> many;
     Tensor* grads = inline_grads;
@@ -330,25 +325,25 @@ class Pass {
       many = std::make_unique<Tensor[]>(node->edge_count);
       grads = many.get();
     }
-    Backward backward(*node, scratch.grads, grads);
-    node->apply(*node, backward);
+    Backward backward(*node, grad_outputs, grads);
+    node->functions->apply(*node, backward);
     // What came in is no longer needed: a buffer that a rule passed on has one owner again.
-    for (int i = 0; i < node->output_count; ++i) scratch.grads[i].reset();
+    for (int i = 0; i < node->output_count; ++i) grad_outputs[i].reset();
     const bool anomaly = (taper::detail::thread_state.mode & taper::detail::kModeAnomaly) != 0;
-    for (int i = 0; i < node->edge_count; ++i) {
-      const Edge& edge = node->edges[i];
+    for (int i = 0; i < backward.input_count(); ++i) {
+      const Edge& edge = node->edges()[i];
       if (!edge.node) continue;
       if (TAPER_UNLIKELY(anomaly)) check_no_nan(*node, grads[i], i);
       if (grads[i].defined()) {
-        deliver(edge, conform(std::move(grads[i]), info_of(edge), *node, i));
+        deliver(edge, conform(std::move(grads[i]), expected_at(edge), *node, i));
       }
       settle(edge.node);
     }
   }
 
   void pass_nothing(Node* node) {
-    for (int i = 0; i < node->edge_count; ++i) {
-      if (Node* next = node->edges[i].node) settle(next);
+    for (uint32_t i = 0; i < node->edge_count; ++i) {
+      if (Node* next = node->edges()[i].node) settle(next);
     }
   }
 

@@ -15,7 +15,7 @@ AutogradContext::~AutogradContext() = default;
 variable_list AutogradContext::get_saved_variables() const {
   if (!node_) return to_save_;
   variable_list saved;
-  for (int i = 0; i < node_->saved_count; ++i) saved.push_back(unpack(*node_, i));
+  for (int i = 0; i < static_cast<int>(node_->saved_count); ++i) saved.push_back(unpack(*node_, i));
   return saved;
 }
 
@@ -34,7 +34,7 @@ bool AutogradContext::needs_input_grad(size_t i) const {
   TAPER_CHECK_INDEX(i < node_->edge_count, "needs_input_grad: ", node_->name, " has ",
                     static_cast<int>(node_->edge_count), " tensors as inputs, there is no number ",
                     i);
-  return node_->edges[i].node != nullptr;
+  return node_->edges()[i].node != nullptr;
 }
 
 namespace detail {

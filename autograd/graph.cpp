@@ -73,12 +73,11 @@ class Drawing {
     }
     std::string label = node->name;
     for (int i = 0; i < node->output_count; ++i) {
-      const OutputInfo& info = node->outputs[i];
-      label += '\n' + shape_text({info.sizes, static_cast<size_t>(info.rank)}, info.dtype);
+      label += '\n' + shape_text(node->output_sizes(i), node->outputs()[i].dtype);
     }
     statement(id, label, "shape=box");
-    for (int i = 0; i < node->edge_count; ++i) {
-      if (Node* input = node->edges[i].node) body_ += "  " + number(input) + " -> " + id + ";\n";
+    for (uint32_t i = 0; i < node->edge_count; ++i) {
+      if (Node* input = node->edges()[i].node) body_ += "  " + number(input) + " -> " + id + ";\n";
     }
   }
 

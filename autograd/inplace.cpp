@@ -62,11 +62,11 @@ void renew_view(TensorImpl& view) {
 // Retained gradients and hooks belong to the tensor, not to the node: they move to its new one.
 void move_retained(const TensorImpl& impl, Node& to) {
   if (impl.meta && impl.meta->retains_grad) {
-    if (impl.grad_fn && impl.grad_fn->hooks) {
-      std::erase_if(impl.grad_fn->hooks->retained,
+    if (impl.grad_fn && impl.grad_fn->extras) {
+      std::erase_if(impl.grad_fn->extras->retained,
                     [&](const auto& entry) { return entry.second == impl.meta->grad; });
     }
-    hooks_of(to).retained.emplace_back(0, impl.meta->grad);
+    extras_of(to).retained.emplace_back(0, impl.meta->grad);
   }
 }
 
@@ -84,7 +84,7 @@ struct CopySlices {
   Geometry base, view;
 
   void operator()(Backward& b) const {
-    Node& inner = *b.node().wrapped;
+    Node& inner = *b.node().extras->wrapped;
     const Tensor& grad = b.grad_output();
     const int64_t start = view.offset - base.offset;
     Tensor result = empty_strided(base.sizes, base.strides, grad.options());
@@ -94,7 +94,7 @@ struct CopySlices {
     std::vector<Tensor> inner_grads(inner.edge_count);
     {
       Backward inner_backward(inner, &inner_out, inner_grads.data());
-      inner.apply(inner, inner_backward);
+      inner.functions->apply(inner, inner_backward);
     }
     // The inner op's input 0 is the view as it was.
     Tensor mutable_slice = slice;
@@ -104,7 +104,9 @@ struct CopySlices {
       mutable_slice.zero_();
     }
     b.grad(0) = result;
-    for (int i = 1; i < inner.edge_count; ++i) b.grad(i) = inner_grads[i];
+    for (int i = 1; i < b.input_count(); ++i) {
+      b.grad(i) = inner_grads[static_cast<size_t>(i)];
+    }
   }
 };
 
@@ -115,11 +117,11 @@ void rebase_view(Node* inner, TensorImpl& view) {
   refs.items[0] = &base;
   Node* node = detail::make_node(inputs(base), "CopySlices", refs, saving_nothing(),
                                  CopySlices{Geometry(base.impl()), Geometry(view)});
-  for (int i = 1; i < inner->edge_count; ++i) {
-    node->edges[i] = inner->edges[i];
-    if (node->edges[i].node) retain(node->edges[i].node);
+  for (uint32_t i = 1; i < inner->edge_count; ++i) {
+    const Edge edge = node->edges()[i] = inner->edges()[i];
+    if (edge.node) retain(edge.node);
   }
-  node->wrapped = inner;
+  extras_of(*node).wrapped = inner;
   set_history(base.impl(), node);
   view.view_version = view.version() - 1;  // out of date: its node follows from the base's new one
 }

@@ -13,41 +13,54 @@ using taper::detail::thread_state;
 
 namespace {
 
-constexpr size_t align16(size_t bytes) { return (bytes + 15) & ~size_t{15}; }
-
 void* allocate_block(size_t bytes) {
   return bytes <= taper::detail::kSmallLimit ? taper::detail::small_alloc(bytes)
-                                             : ::operator new(bytes, std::align_val_t{16});
+                                             : ::operator new(bytes);
 }
 
 void free_block(void* block, size_t bytes) {
   if (bytes <= taper::detail::kSmallLimit) {
     taper::detail::small_free(block, bytes);
   } else {
-    ::operator delete(block, std::align_val_t{16});
+    ::operator delete(block);
   }
 }
 
 AutogradMeta& meta_of_accumulator(Node& node) {
-  return *reinterpret_cast<AutogradMeta*>(reinterpret_cast<char*>(&node) -
-                                          offsetof(AutogradMeta, accumulator));
+  static_assert(offsetof(AutogradMeta, accumulator) == 0);
+  static_assert(offsetof(AutogradMeta, incoming) == sizeof(Node));
+  return reinterpret_cast<AutogradMeta&>(node);
 }
 
 void release_saved_slots(Node& node) {
-  for (int i = 0; i < node.saved_count; ++i) node.saved[i].impl = TensorImplRef();
+  SavedTensor* const saved = node.saved();
+  for (uint32_t i = 0; i < node.saved_count; ++i) saved[i].impl = TensorImplRef();
 }
+
+constexpr uintptr_t kPrefetchDistance = 1024;
 
 // Frees one node; what it pointed to joins the dead list, so that chains unwind in a loop.
 void destroy(Node* node) {
-  if (node->destroy_function) node->destroy_function(*node);
-  if (node->wrapped) release(node->wrapped);
-  for (int i = 0; i < node->saved_count; ++i) node->saved[i].~SavedTensor();
-  for (int i = 0; i < node->edge_count; ++i) {
-    if (node->edges[i].node) release(node->edges[i].node);
+  // A large graph is not in the cache. What was recorded a little earlier usually lies a little
+  // below and is next to die.
+  const uintptr_t soon = reinterpret_cast<uintptr_t>(node) - kPrefetchDistance;
+  for (uint32_t at = 0; at < node->block_bytes; at += TAPER_CACHE_LINE) {
+    __builtin_prefetch(reinterpret_cast<void*>(soon + at), 1);
   }
-  for (int i = 0; i < node->output_count; ++i) node->scratch.grads[i].~Tensor();
-  delete node->hooks;
-  const size_t bytes = node->block_size;
+  Edge* const edges = node->edges();
+  if (node->functions->destroy) node->functions->destroy(*node);
+  SavedTensor* const saved = node->saved();
+  for (uint32_t i = 0; i < node->saved_count; ++i) saved[i].~SavedTensor();
+  Tensor* const grads = node->grads();
+  for (uint32_t i = 0; i < node->output_count; ++i) grads[i].~Tensor();
+  if (TAPER_UNLIKELY(node->extras != nullptr)) {
+    if (node->extras->wrapped) release(node->extras->wrapped);
+    delete node->extras;
+  }
+  for (uint32_t i = 0; i < node->edge_count; ++i) {
+    if (edges[i].node) release(edges[i].node);
+  }
+  const size_t bytes = node->block_bytes;
   node->~Node();
   free_block(node, bytes);
 }
@@ -85,12 +98,18 @@ void release(VersionCounter* counter) {
 }
 
 TensorImplRef alias_impl(const TensorImpl& impl) {
+  return alias_impl(impl, impl.sizes, impl.strides, impl.offset);
+}
+
+TensorImplRef alias_impl(const TensorImpl& impl, IntArrayRef sizes, IntArrayRef strides,
+                         int64_t offset) {
+  StorageRef storage = impl.storage;  // first: an atomic operation waits for all stores before it
   TensorImplRef alias(new TensorImpl);
   alias->dtype = impl.dtype;
-  alias->storage = impl.storage;
-  alias->offset = impl.offset;
+  alias->storage = std::move(storage);
+  alias->offset = offset;
   alias->is_inference = impl.is_inference;
-  alias->set_geometry(impl.sizes, impl.strides);
+  alias->set_geometry(sizes, strides);
   alias->version_override = impl.version_override;
   if (alias->version_override) taper::detail::retain(alias->version_override->references);
   return alias;
@@ -104,13 +123,11 @@ AutogradMeta& meta_of(TensorImpl& impl) {
   fresh->accumulator.is_accumulator = true;
   fresh->accumulator.name = "AccumulateGrad";
   fresh->accumulator.output_count = 1;
-  fresh->accumulator.scratch.grads = new Tensor[1];
   AutogradMeta* expected = nullptr;
   if (__atomic_compare_exchange_n(&impl.meta, &expected, fresh, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
     return *fresh;
   }
-  delete[] fresh->accumulator.scratch.grads;
   delete fresh;
   return *expected;
 }
@@ -122,8 +139,7 @@ void release_tape(TensorImpl& impl) {
     release(node);
   }
   if (impl.meta) {
-    delete impl.meta->accumulator.hooks;
-    delete[] impl.meta->accumulator.scratch.grads;
+    delete impl.meta->accumulator.extras;
     delete impl.meta;
     impl.meta = nullptr;
   }
@@ -150,9 +166,9 @@ std::string forward_name(const Node& node) {
   return out;
 }
 
-NodeHooks& hooks_of(Node& node) {
-  if (!node.hooks) node.hooks = new NodeHooks;
-  return *node.hooks;
+NodeExtras& extras_of(Node& node) {
+  if (!node.extras) node.extras = new NodeExtras;
+  return *node.extras;
 }
 
 bool grad_enabled() { return (thread_state.mode & taper::detail::kModeNoGrad) == 0; }
@@ -167,14 +183,15 @@ bool recording_any(TensorList tensors) {
 
 const Tensor& Backward::grad_output(int i) {
   if (!grad_outputs_[i].defined()) {
-    const OutputInfo& info = node_.outputs[i];
+    const OutputInfo& info = node_.outputs()[i];
     grad_outputs_[i] = zeros(output_sizes(i), TensorOptions(info.dtype).device(info.device));
   }
   return grad_outputs_[i];
 }
 
 Tensor unpack(Node& node, int index) {
-  const SavedTensor& saved = node.saved[index];
+  const SavedTensor& saved = node.saved()[index];
+  const bool is_output = saved.output_nr >= 0;
   TAPER_CHECK(
       !node.released,
       "Trying to backward through the graph a second time (or directly access saved tensors "
@@ -190,16 +207,15 @@ Tensor unpack(Node& node, int index) {
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: [",
       taper::to_string(impl.dtype), "Tensor ", IntArrayRef(impl.sizes),
-      saved.is_output ? "], which is output " : "], which was saved by ",
-      saved.is_output ? saved.output_nr : 0u, saved.is_output ? " of " : " of ", node.name,
-      ", is at version ", impl.version(), "; expected version ", saved.version,
+      is_output ? "], which is output " : "], which was saved by ", is_output ? saved.output_nr : 0,
+      " of ", node.name, ", is at version ", impl.version(), "; expected version ", saved.version,
       " instead. Hint: enable anomaly detection to find the operation that failed to compute "
       "its gradient, with autograd::DetectAnomalyGuard.");
-  if (!saved.is_output) return Tensor(saved.impl);
+  if (!is_output) return Tensor(saved.impl);
   // An output was kept without its history; hand out an alias that has it again.
   TensorImplRef alias = alias_impl(impl);
   alias->grad_fn = &node;
-  alias->output_nr = saved.output_nr;
+  alias->output_nr = static_cast<uint32_t>(saved.output_nr);
   retain(&node);
   return Tensor(std::move(alias));
 }
@@ -210,13 +226,12 @@ void release_saved(Node& node) {
     release_saved_slots(node);
     node.released = true;
   }
-  if (node.wrapped) release_saved(*node.wrapped);
+  if (node.extras && node.extras->wrapped) release_saved(*node.extras->wrapped);
 }
 
 namespace detail {
 
-Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, Refs outputs,
-               void** function) {
+Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, Refs outputs) {
   for (size_t i = 0; i < saved.size; ++i) {
     const Tensor* tensor = saved.data[i];
     TAPER_CHECK(
@@ -226,53 +241,50 @@ Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, 
         "a clone to get a normal tensor and use it in autograd, or use a NoGradGuard instead "
         "of InferenceMode.");
   }
+  TAPER_CHECK(outputs.size <= UINT16_MAX, name, ": a node has at most ", UINT16_MAX,
+              " outputs, but got ", outputs.size);
   size_t dims = 0;
   for (size_t i = 0; i < outputs.size; ++i) dims += static_cast<size_t>(outputs.data[i]->dim());
-  const size_t function_at = sizeof(Node);
-  const size_t edges_at = function_at + align16(function_size);
-  const size_t outputs_at = edges_at + inputs.size * sizeof(Edge);
-  const size_t grads_at = outputs_at + outputs.size * sizeof(OutputInfo);
-  const size_t saved_at = grads_at + outputs.size * sizeof(Tensor);
-  const size_t sizes_at = saved_at + saved.size * sizeof(SavedTensor);
-  const size_t bytes = sizes_at + dims * sizeof(int64_t);
+  const size_t bytes = sizeof(Node) + inputs.size * sizeof(Edge) +
+                       saved.size * sizeof(SavedTensor) +
+                       outputs.size * (sizeof(Tensor) + sizeof(OutputInfo)) +
+                       dims * sizeof(int64_t) + (function_size + 7) / 8 * 8;
 
-  char* block = static_cast<char*>(allocate_block(bytes));
-  Node* node = new (block) Node;
+  Node* node = new (allocate_block(bytes)) Node;
   node->name = name;
-  node->block_size = static_cast<uint32_t>(bytes);
-  node->edges = reinterpret_cast<Edge*>(block + edges_at);
-  node->outputs = reinterpret_cast<OutputInfo*>(block + outputs_at);
-  node->scratch.grads = reinterpret_cast<Tensor*>(block + grads_at);
-  node->saved = reinterpret_cast<SavedTensor*>(block + saved_at);
-  int64_t* sizes = reinterpret_cast<int64_t*>(block + sizes_at);
-  *function = block + function_at;
+  node->block_bytes = static_cast<uint32_t>(bytes);
+  node->edge_count = static_cast<uint32_t>(inputs.size);
+  node->saved_count = static_cast<uint32_t>(saved.size);
+  node->output_count = static_cast<uint16_t>(outputs.size);
 
   uint64_t sequence = thread_state.sequence;
+  Edge* const edges = node->edges();
   for (size_t i = 0; i < inputs.size; ++i) {
-    Edge* edge = new (&node->edges[i]) Edge;
+    Edge* edge = new (&edges[i]) Edge;
     const Tensor* input = inputs.data[i];
     if (input && input->defined()) *edge = gradient_edge(*input);
     if (edge->node && !edge->node->is_accumulator && edge->node->sequence > sequence) {
       sequence = edge->node->sequence;
     }
   }
-  node->edge_count = static_cast<uint16_t>(inputs.size);
   node->sequence = thread_state.sequence = sequence + 1;
 
+  OutputInfo* const infos = node->outputs();
+  int64_t* const sizes = node->sizes();
+  uint32_t next_size = 0;
   for (size_t i = 0; i < outputs.size; ++i) {
     const TensorImpl& out = outputs.data[i]->impl();
-    OutputInfo* info = new (&node->outputs[i]) OutputInfo;
-    info->sizes = sizes;
-    info->rank = out.dim();
+    OutputInfo* info = new (&infos[i]) OutputInfo;
+    info->first_size = next_size;
+    info->rank = static_cast<uint8_t>(out.dim());
     info->dtype = out.dtype;
     info->device = out.storage->device;
-    for (const int64_t size : out.sizes) *sizes++ = size;
-    new (&node->scratch.grads[i]) Tensor;
+    for (const int64_t size : out.sizes) sizes[next_size++] = size;
+    new (&node->grads()[i]) Tensor;
   }
-  node->output_count = static_cast<uint16_t>(outputs.size);
 
   for (size_t i = 0; i < saved.size; ++i) {
-    SavedTensor* slot = new (&node->saved[i]) SavedTensor;
+    SavedTensor* slot = new (&node->saved()[i]) SavedTensor;
     const Tensor* tensor = saved.data[i];
     if (!tensor || !tensor->defined()) continue;
     TensorImpl& impl = tensor->impl();
@@ -282,24 +294,23 @@ Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, 
       if (outputs.data[k]->unsafe_impl() != &impl) continue;
       // Its own history would be a cycle: keep an alias without one.
       slot->impl = alias_impl(impl);
-      slot->is_output = true;
-      slot->output_nr = static_cast<uint32_t>(k);
+      slot->output_nr = static_cast<int32_t>(k);
     }
   }
-  node->saved_count = static_cast<uint16_t>(saved.size);
   return node;
 }
 
 void attach_fresh(Node* node, Refs outputs) {
+  bool is_owned = false;  // the first output takes over the reference that the node was made with
   for (size_t i = 0; i < outputs.size; ++i) {
     TensorImpl& out = outputs.data[i]->impl();
     if (!is_floating_point(out.dtype)) continue;  // indices: no gradient
     if (out.grad_fn) release(out.grad_fn);
     out.grad_fn = node;
     out.output_nr = static_cast<uint32_t>(i);
-    retain(node);
+    if (std::exchange(is_owned, true)) retain(node);
   }
-  release(node);
+  if (!is_owned) release(node);
 }
 
 void attach_view(Node* node, const Tensor& out) {

@@ -9,8 +9,8 @@
 #include "taper/core/tensor.h"
 
 // The tape: a node per recorded op, pointing to the nodes that made its inputs. A node and all that
-// belongs to it is one block of memory: [Node][backward
-// function][edges][outputs][gradients][saved][sizes].
+// belongs to it is one block of memory, so small that long tapes are cheap:
+// [Node][edges][saved][gradients][outputs][sizes of the outputs][backward function].
 
 namespace taper::autograd {
 
@@ -26,8 +26,8 @@ struct Edge {
 
 /// Shape and type of one output of a node: what its gradient has to look like.
 struct OutputInfo {
-  const int64_t* sizes = nullptr;
-  int32_t rank = 0;
+  uint32_t first_size = 0;  ///< index among the sizes of all outputs
+  uint8_t rank = 0;
   ScalarType dtype = ScalarType::Undefined;
   Device device{kCPU};
 };
@@ -36,52 +36,67 @@ struct OutputInfo {
 struct SavedTensor {
   TensorImplRef impl;
   uint32_t version = 0;
-  bool is_output =
-      false;  ///< an output of the node itself: kept without its history, to make no cycle
-  uint32_t output_nr = 0;
+  /// Of an output of the node itself, which is kept without its history, to make no cycle.
+  int32_t output_nr = -1;
 };
 
-/// The engine's working data for one node during one backward pass.
+/// The engine's counters for one node during one backward pass.
 struct Scratch {
-  uint32_t pending = 0;  ///< gradients still to come
-  bool visited = false;
-  bool needed = true;       ///< leads to an input that the caller asked for
-  Tensor* grads = nullptr;  ///< one per output
+  uint32_t pending : 30 = 0;  ///< gradients still to come
+  uint32_t visited : 1 = 0;
+  uint32_t needed : 1 = 1;  ///< leads to an input that the caller asked for
 };
 
-/// Hooks on the gradients of a node's outputs, in order of registration.
+/// A hook on the gradient of one of a node's outputs.
 struct Hook {
   uint32_t output;
   unsigned id;
   std::function<Tensor(const Tensor&)> call;
 };
-struct NodeHooks {
-  std::vector<Hook> hooks;
+
+/// What few nodes have.
+struct NodeExtras {
+  std::vector<Hook> hooks;                                             ///< in order of registration
   std::vector<std::pair<uint32_t, std::shared_ptr<Tensor>>> retained;  ///< retain_grad
+  Node* wrapped = nullptr;  ///< owned; the in-place op whose view this node rewrites: inplace.cpp
 };
 
-struct alignas(16) Node {
+/// How to call, and how to destroy, the backward function at the end of a node's block.
+struct NodeFunctions {
+  void (*apply)(Node&, Backward&);
+  void (*destroy)(Node&);  ///< null where there is nothing to do
+};
+
+struct Node {
   uint32_t references = 1;
+  uint32_t block_bytes = 0;
+  uint32_t edge_count = 0, saved_count = 0;
+  uint16_t output_count = 0;
   bool is_accumulator = false;  ///< lives in a leaf's metadata; references count on the leaf
   bool released = false;        ///< saved tensors were freed by a backward pass
-  uint16_t edge_count = 0, output_count = 0, saved_count = 0;
-  uint32_t block_size = 0;
-  const char* name = nullptr;  ///< "MulBackward"
-  void (*apply)(Node&, Backward&) = nullptr;
-  void (*destroy_function)(Node&) = nullptr;
-  uint64_t sequence = 0;  ///< larger than that of every node it points to
-  Edge* edges = nullptr;
-  OutputInfo* outputs = nullptr;
-  SavedTensor* saved = nullptr;
-  NodeHooks* hooks = nullptr;
-  Node* wrapped =
-      nullptr;  ///< owned; the in-place op whose view this node rewrites: see inplace.cpp
   Scratch scratch;
+  uint64_t sequence = 0;       ///< larger than that of every node it points to
+  const char* name = nullptr;  ///< "MulBackward"
+  const NodeFunctions* functions = nullptr;
+  NodeExtras* extras = nullptr;
+
+  Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
+  SavedTensor* saved() { return reinterpret_cast<SavedTensor*>(edges() + edge_count); }
+  /// The engine's: the gradients that have come so far, one per output.
+  Tensor* grads() { return reinterpret_cast<Tensor*>(saved() + saved_count); }
+  OutputInfo* outputs() { return reinterpret_cast<OutputInfo*>(grads() + output_count); }
+  int64_t* sizes() { return reinterpret_cast<int64_t*>(outputs() + output_count); }
+  IntArrayRef output_sizes(int i) {
+    const OutputInfo& output = outputs()[i];
+    return {sizes() + output.first_size, output.rank};
+  }
+  char* block_end() { return reinterpret_cast<char*>(this) + block_bytes; }
 };
 
 /// What a leaf, or a tensor whose gradient is retained, has beyond its impl.
 struct AutogradMeta {
   Node accumulator;
+  Tensor incoming;  ///< where `accumulator.grads()` points
   TensorImpl* owner = nullptr;
   std::shared_ptr<Tensor> grad;  ///< shared with the retain_grad hook of a non-leaf
   uint32_t lock = 0;             ///< guards `grad` while several passes accumulate
@@ -92,13 +107,16 @@ void retain(Node* node);
 void release(VersionCounter* counter);
 /// A new impl with the same memory, geometry and version counter, and without history.
 TensorImplRef alias_impl(const TensorImpl& impl);
+/// The same with another geometry.
+TensorImplRef alias_impl(const TensorImpl& impl, IntArrayRef sizes, IntArrayRef strides,
+                         int64_t offset);
 /// Frees the node with its last reference; chains of any length without recursion.
 void release(Node* node);
 /// Metadata of `impl`, made on first use. Safe to call from several threads.
 AutogradMeta& meta_of(TensorImpl& impl);
 /// The edge to whatever made `tensor`: its node, its accumulator, or nothing.
 Edge gradient_edge(const Tensor& tensor);
-NodeHooks& hooks_of(Node& node);
+NodeExtras& extras_of(Node& node);
 /// The leaf that an accumulator adds to.
 TensorImpl* leaf_of(Node& accumulator);
 /// "MulBackward" -> "mul"
@@ -119,17 +137,15 @@ class Backward {
   const Tensor& grad_output(int i = 0);
   bool has_grad_output(int i = 0) const { return grad_outputs_[i].defined(); }
   Tensor saved(int i) { return unpack(node_, i); }
-  bool has_saved(int i) const { return static_cast<bool>(node_.saved[i].impl); }
+  bool has_saved(int i) const { return static_cast<bool>(node_.saved()[i].impl); }
   /// Whether anybody wants the gradient of input i.
-  bool wants(int i) const { return node_.edges[i].node != nullptr; }
+  bool wants(int i) const { return node_.edges()[i].node != nullptr; }
   /// To be assigned. The engine sums it down to the input's shape and casts it to the input's
   /// dtype, so rules need not care about broadcasting or promotion.
   Tensor& grad(int i) { return grad_inputs_[i]; }
-  int input_count() const { return node_.edge_count; }
+  int input_count() const { return static_cast<int>(node_.edge_count); }
   int output_count() const { return node_.output_count; }
-  IntArrayRef output_sizes(int i = 0) const {
-    return {node_.outputs[i].sizes, static_cast<size_t>(node_.outputs[i].rank)};
-  }
+  IntArrayRef output_sizes(int i = 0) const { return node_.output_sizes(i); }
   Node& node() { return node_; }
 
  private:
@@ -179,28 +195,32 @@ inline const Tensor* when(bool condition, const Tensor& tensor) {
 }
 
 namespace detail {
-/// Makes a node with room for a backward function of the given size; no outputs are attached yet.
-Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, Refs outputs,
-               void** function);
+/// Makes a node with room at its end for a backward function of the given size; no outputs are
+/// attached yet.
+Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, Refs outputs);
 void attach_fresh(Node* node, Refs outputs);
 void attach_inplace(Node* node, const Tensor& self);
 void attach_view(Node* node, const Tensor& out);
 
+template <class Function>
+Function* function_of(Node& node) {
+  return reinterpret_cast<Function*>(node.block_end()) - 1;
+}
+
+template <class Function>
+constexpr NodeFunctions kFunctionsOf = {
+    [](Node& node, Backward& backward) { (*function_of<Function>(node))(backward); },
+    std::is_trivially_destructible_v<Function>
+        ? nullptr
+        : +[](Node& node) { function_of<Function>(node)->~Function(); }};
+
 template <class F>
 Node* make_node(Refs outputs, const char* name, Refs inputs, Refs saved, F&& function) {
   using Function = std::decay_t<F>;
-  static_assert(alignof(Function) <= 16);
-  void* memory = nullptr;
-  Node* node = new_node(name, sizeof(Function), inputs, saved, outputs, &memory);
-  new (memory) Function(std::forward<F>(function));
-  node->apply = [](Node& self, Backward& backward) {
-    (*reinterpret_cast<Function*>(&self + 1))(backward);
-  };
-  if constexpr (!std::is_trivially_destructible_v<Function>) {
-    node->destroy_function = [](Node& self) {
-      reinterpret_cast<Function*>(&self + 1)->~Function();
-    };
-  }
+  static_assert(alignof(Function) <= 8);
+  Node* node = new_node(name, sizeof(Function), inputs, saved, outputs);
+  new (function_of<Function>(*node)) Function(std::forward<F>(function));
+  node->functions = &kFunctionsOf<Function>;
   return node;
 }
 }  // namespace detail

@@ -30,7 +30,7 @@ std::string GradFn::name() const {
 std::vector<GradFn> GradFn::next_functions() const {
   TAPER_CHECK(node_, "next_functions: this tensor has no grad_fn");
   std::vector<GradFn> next;
-  for (int i = 0; i < node_->edge_count; ++i) next.emplace_back(node_->edges[i].node);
+  for (uint32_t i = 0; i < node_->edge_count; ++i) next.emplace_back(node_->edges()[i].node);
   return next;
 }
 
@@ -76,7 +76,7 @@ void Tensor::retain_grad() const {
   meta.retains_grad = true;
   if (!meta.grad) meta.grad = std::make_shared<Tensor>();
   const autograd::Edge edge = autograd::gradient_edge(*this);
-  autograd::hooks_of(*edge.node).retained.emplace_back(edge.index, meta.grad);
+  autograd::extras_of(*edge.node).retained.emplace_back(edge.index, meta.grad);
   autograd::release(edge.node);
 }
 
@@ -88,9 +88,9 @@ bool Tensor::retains_grad() const {
 unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
   TAPER_CHECK(requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
   const autograd::Edge edge = autograd::gradient_edge(*this);
-  autograd::NodeHooks& hooks = autograd::hooks_of(*edge.node);
-  const unsigned id = hooks.hooks.empty() ? 0 : hooks.hooks.back().id + 1;
-  hooks.hooks.push_back({edge.index, id, std::move(hook)});
+  std::vector<autograd::Hook>& hooks = autograd::extras_of(*edge.node).hooks;
+  const unsigned id = hooks.empty() ? 0 : hooks.back().id + 1;
+  hooks.push_back({edge.index, id, std::move(hook)});
   autograd::release(edge.node);
   return id;
 }
@@ -98,7 +98,7 @@ unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
 void Tensor::remove_hook(unsigned position) const {
   const autograd::Edge edge = autograd::gradient_edge(*this);
   TAPER_CHECK(edge.node, "remove_hook: this tensor has no hooks");
-  auto& hooks = autograd::hooks_of(*edge.node).hooks;
+  auto& hooks = autograd::extras_of(*edge.node).hooks;
   std::erase_if(hooks, [&](const autograd::Hook& hook) {
     return hook.id == position && hook.output == edge.index;
   });

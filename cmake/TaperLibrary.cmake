@@ -43,7 +43,8 @@ if(TAPER_SHARED)
   add_library(taper SHARED ${_sources})
   # std's templates are always visible to the compiler; the map keeps our copies of them inside.
   set(_map ${PROJECT_SOURCE_DIR}/cmake/taper.map)
-  target_link_options(taper PRIVATE -Wl,--version-script=${_map})
+  # Calls within the library are direct ones.
+  target_link_options(taper PRIVATE -Wl,--version-script=${_map} -Wl,-Bsymbolic-functions)
   set_property(TARGET taper APPEND PROPERTY LINK_DEPENDS ${_map})
 else()
   add_library(taper STATIC ${_sources})

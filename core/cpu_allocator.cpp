@@ -11,6 +11,7 @@
 
 #include "taper/core/error.h"
 #include "taper/core/memory.h"
+#include "taper/core/slabs.h"
 #include "taper/core/system_memory.h"
 
 namespace taper {
@@ -110,26 +111,14 @@ void unlock_all() {
 
 // ---- The system's memory.
 
-[[maybe_unused]] void* map_huge(size_t bytes) {
-  // Mapped with room to spare, then cut to alignment: only aligned huge pages are used whole.
-  const size_t mapped = bytes + kHugePage;
-  void* const start =
-      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) return nullptr;
-  const uintptr_t from = reinterpret_cast<uintptr_t>(start);
-  const uintptr_t aligned = (from + kHugePage - 1) & ~(kHugePage - 1);
-  if (aligned > from) munmap(start, aligned - from);
-  const size_t behind = from + mapped - (aligned + bytes);
-  if (behind) munmap(reinterpret_cast<void*>(aligned + bytes), behind);
-  void* const memory = reinterpret_cast<void*>(aligned);
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
-}
-
 void* system_allocate(size_t bytes) {
   add(counters.system_allocations, 1);
 #if !defined(TAPER_NO_CACHE)
-  if (bytes >= kHugePage) return map_huge(bytes);
+  if (bytes >= kHugePage) {
+    void* const pages = map_pages(bytes);
+    if (pages) madvise(pages, bytes, MADV_HUGEPAGE);
+    return pages;
+  }
 #endif
   void* memory = nullptr;
   return posix_memalign(&memory, kAlignment, bytes) == 0 ? memory : nullptr;
@@ -138,7 +127,7 @@ void* system_allocate(size_t bytes) {
 void system_free(void* memory, [[maybe_unused]] size_t bytes) {
 #if !defined(TAPER_NO_CACHE)
   if (bytes >= kHugePage) {
-    munmap(memory, bytes);
+    unmap_pages(memory, bytes);
     return;
   }
 #endif
@@ -232,6 +221,22 @@ void* allocate_or_null(SizeClass size, int64_t bytes, int64_t limit) {
 
 }  // namespace
 
+void* map_pages(size_t bytes) noexcept {
+  // Mapped with room to spare, then cut to alignment: only aligned huge pages are used whole.
+  const size_t mapped = bytes + kHugePage;
+  void* const start =
+      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return nullptr;
+  const uintptr_t from = reinterpret_cast<uintptr_t>(start);
+  const uintptr_t aligned = (from + kHugePage - 1) & ~(kHugePage - 1);
+  if (aligned > from) munmap(start, aligned - from);
+  const size_t behind = from + mapped - (aligned + bytes);
+  if (behind) munmap(reinterpret_cast<void*>(aligned + bytes), behind);
+  return reinterpret_cast<void*>(aligned);
+}
+
+void unmap_pages(void* memory, size_t bytes) noexcept { munmap(memory, bytes); }
+
 void* cpu_try_allocate(size_t bytes) noexcept {
   if (bytes > kLargest) return nullptr;
   int64_t limit = 0;
@@ -286,6 +291,7 @@ void reset_peak_cpu_memory_stats() {
 }
 
 void empty_cpu_cache() {
+  detail::release_free_slabs();
   for (int index = 0; index < detail::kClasses; ++index) {
     void* block;
     {

@@ -17,4 +17,9 @@ void* cpu_try_allocate(size_t bytes) noexcept;
 /// `bytes` must be what the block was asked with.
 void cpu_release(void* memory, size_t bytes) noexcept;
 
+/// Fresh pages of the system, aligned to 2 MiB, past the cache and its counters; null when there
+/// are none.
+void* map_pages(size_t bytes) noexcept;
+void unmap_pages(void* memory, size_t bytes) noexcept;
+
 }  // namespace taper::detail

@@ -132,10 +132,12 @@ std::optional<Dims> compute_view_strides(IntArrayRef sizes, IntArrayRef strides,
                                          IntArrayRef new_sizes) {
   int64_t numel = 1;
   for (const int64_t size : sizes) numel *= size;
-  if (numel == 0) return sizes == new_sizes ? Dims(strides) : contiguous_strides(new_sizes);
-
-  Dims out;
-  int64_t* const to = out.resize(static_cast<int>(new_sizes.size()));
+  std::optional<Dims> out(std::in_place, new_sizes);  // the same in all returns: it is not moved
+  if (numel == 0) {
+    out = sizes == new_sizes ? Dims(strides) : contiguous_strides(new_sizes);
+    return out;
+  }
+  int64_t* const to = out->data();
   int next = static_cast<int>(new_sizes.size()) - 1;
   int dim = static_cast<int>(sizes.size()) - 1;
   // Runs of old dimensions that are one walk through memory, innermost first; each must be used up
@@ -152,7 +154,10 @@ std::optional<Dims> compute_view_strides(IntArrayRef sizes, IntArrayRef strides,
       to[next] = used * step;
       used *= new_sizes[next--];
     }
-    if (used != run) return std::nullopt;
+    if (used != run) {
+      out.reset();
+      return out;
+    }
   }
   for (; next >= 0; --next) to[next] = 1;  // a 0-dim tensor has no stride to hand on
   return out;

@@ -6,16 +6,17 @@
 #include "taper/core/thread_state.h"
 
 // Memory for the small objects that come and go with every op: tensors, small storages, nodes of
-// the tape. Freed blocks of up to 1 KiB wait in lists of their thread, by size in steps of 64
-// bytes. A block may be freed by another thread than made it: it joins that thread's list. Blocks
-// are 16-byte aligned.
+// the tape. Freed blocks of up to 1 KiB wait in lists of their thread, by size in steps of 32
+// bytes. A block may be freed by another thread than made it: it joins that thread's list. Lists
+// are filled from slabs (slabs.h), and what is too much for them goes back there. Blocks are
+// 16-byte aligned.
 //
 // Only for the library's own files: the thread's state has no symbol outside.
 
 namespace taper::detail {
 
-constexpr size_t kSmallStep = 64;
-constexpr size_t kSmallClasses = 16;
+constexpr size_t kSmallStep = 32;
+constexpr size_t kSmallClasses = 32;
 constexpr size_t kSmallLimit = kSmallStep * kSmallClasses;
 
 /// Throws OutOfMemoryError.
@@ -55,7 +56,7 @@ TAPER_INLINE void small_free(void* memory, size_t bytes) {
   small_free_slow(memory, bytes);
 }
 
-/// Gives the calling thread's lists back to the system.
+/// Gives the calling thread's lists back to the slabs.
 void small_trim();
 
 }  // namespace taper::detail

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 
 #include "taper/core/device.h"
 #include "taper/core/macros.h"
@@ -23,13 +26,31 @@ struct StorageImpl {
 
 namespace detail {
 
+/// Whether the process has one thread: then counts need no atomic operations, which are half of
+/// what a view costs (std::shared_ptr does the same).
+TAPER_INLINE bool single_threaded() {
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded != 0;
+#else
+  return false;
+#endif
+}
+
 TAPER_INLINE void retain(uint32_t& references) {
-  __atomic_fetch_add(&references, 1u, __ATOMIC_RELAXED);
+  if (single_threaded()) {
+    ++references;
+  } else {
+    __atomic_fetch_add(&references, 1u, __ATOMIC_RELAXED);
+  }
 }
 /// True when that was the last reference. A sole owner needs no read-modify-write.
 TAPER_INLINE bool release(uint32_t& references) {
-  return __atomic_load_n(&references, __ATOMIC_ACQUIRE) == 1u ||
-         __atomic_fetch_sub(&references, 1u, __ATOMIC_ACQ_REL) == 1u;
+  if (__atomic_load_n(&references, __ATOMIC_ACQUIRE) == 1u) return true;
+  if (single_threaded()) {
+    --references;
+    return false;
+  }
+  return __atomic_fetch_sub(&references, 1u, __ATOMIC_ACQ_REL) == 1u;
 }
 
 /// An intrusive pointer: Traits has retain(T*) and release(T*).

@@ -24,8 +24,8 @@ struct ThreadState {
   uint64_t sequence;       ///< of the last recorded node: a Lamport clock
   void* dead_nodes;        ///< list of nodes to free
   void* observer;          ///< see autograd/observer.h
-  void* small_blocks[16];  ///< free lists of small blocks, see core/small_alloc.h
-  uint16_t small_counts[16];
+  void* small_blocks[32];  ///< free lists of small blocks, see core/small_alloc.h
+  uint16_t small_counts[32];
   uint16_t
       small_limit;  ///< longest a list may get; 0 before its first use and after the thread's end
   bool registered;  ///< the thread's lists are returned when it ends

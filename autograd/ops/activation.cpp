@@ -25,10 +25,10 @@ Tensor activation(const char* name, const char* node, UnaryOp op, BinaryOp gradi
   check_floating(name, self);
   const ScalarType dtype = self.scalar_type();
   const bool tracked = recording(self);
-  const Tensor saved = before_write(into, tracked && saves == Saves::kInput, self);
+  const BeforeWrite saved(into, tracked && saves == Saves::kInput, self);
   const Tensor out = unary(name, op, self, dtype, dtype, into, parameters);
   if (tracked) {
-    record_into(into, out, node, inputs(self), saving(saves == Saves::kInput ? saved : out),
+    record_into(into, out, node, inputs(self), saving(saves == Saves::kInput ? *saved : out),
                 [gradient_op, parameters, composed](Backward& b) {
                   const Tensor &g = b.grad_output(), x = b.saved(0);
                   b.grad(0) =

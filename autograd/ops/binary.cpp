@@ -79,12 +79,12 @@ Tensor mul_into(const Tensor& self, const Tensor& other, const Into& into) {
   check_operands(kName, self, other);
   const ScalarType dtype = result_type(self, other);
   TAPER_SAVE_OPERANDS;
-  const Tensor saved_self = before_write(into, other_wants, self);
-  const Tensor saved_other = before_write(into, self_wants, other);
+  const BeforeWrite saved_self(into, other_wants, self);
+  const BeforeWrite saved_other(into, self_wants, other);
   const Tensor out = binary(kName, BinaryOp::kMul, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     record_into(into, out, "MulBackward", inputs(self, other),
-                saving(when(other_wants, saved_self), when(self_wants, saved_other)),
+                saving(when(other_wants, *saved_self), when(self_wants, *saved_other)),
                 [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   if (b.wants(0)) b.grad(0) = g * b.saved(1);
@@ -99,12 +99,12 @@ Tensor div_into(const Tensor& self, const Tensor& other, const Into& into) {
   check_operands(kName, self, other);
   const ScalarType dtype = to_floating(result_type(self, other));
   TAPER_SAVE_OPERANDS;
-  const Tensor saved_self = before_write(into, other_wants, self);
-  const Tensor saved_other = before_write(into, self_wants || other_wants, other);
+  const BeforeWrite saved_self(into, other_wants, self);
+  const BeforeWrite saved_other(into, self_wants || other_wants, other);
   const Tensor out = binary(kName, BinaryOp::kDiv, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     record_into(into, out, "DivBackward", inputs(self, other),
-                saving(when(other_wants, saved_self), saved_other), [](Backward& b) {
+                saving(when(other_wants, *saved_self), *saved_other), [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   const Tensor other = b.saved(1);
                   if (b.wants(0)) b.grad(0) = g / other;
@@ -150,13 +150,13 @@ Tensor modulo_into(const char* kName, BinaryOp op, const Tensor& self, const Ten
   const ScalarType dtype = result_type(self, other);
   TAPER_CHECK_TYPE(dtype != kBool, kName, ": is not supported for bool tensors");
   TAPER_SAVE_OPERANDS;
-  const Tensor saved_self = before_write(into, other_wants, self);
-  const Tensor saved_other = before_write(into, other_wants, other);
+  const BeforeWrite saved_self(into, other_wants, self);
+  const BeforeWrite saved_other(into, other_wants, other);
   const Tensor out = binary(kName, op, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     const bool floors = op == BinaryOp::kRemainder;
     record_into(into, out, floors ? "RemainderBackward" : "FmodBackward", inputs(self, other),
-                saving(when(other_wants, saved_self), when(other_wants, saved_other)),
+                saving(when(other_wants, *saved_self), when(other_wants, *saved_other)),
                 [floors](Backward& b) {
                   const Tensor& g = b.grad_output();
                   if (b.wants(0)) b.grad(0) = g;
@@ -175,12 +175,12 @@ Tensor pow_into(const Tensor& self, const Tensor& exponent, const Into& into) {
   const ScalarType dtype = result_type(self, other);
   TAPER_CHECK_TYPE(dtype != kBool, kName, ": is not supported for bool tensors");
   TAPER_SAVE_OPERANDS;
-  const Tensor saved_self = before_write(into, tracked, self);
-  const Tensor saved_other = before_write(into, tracked, other);
+  const BeforeWrite saved_self(into, tracked, self);
+  const BeforeWrite saved_other(into, tracked, other);
   const Tensor out = binary(kName, BinaryOp::kPow, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     record_into(into, out, "PowBackward", inputs(self, other),
-                saving(saved_self, saved_other, when(other_wants, out)), [](Backward& b) {
+                saving(*saved_self, *saved_other, when(other_wants, out)), [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   const Tensor base = b.saved(0), exponent = b.saved(1);
                   if (b.wants(0)) {
@@ -208,12 +208,12 @@ Tensor pow_into(const Tensor& self, const Scalar& exponent, const Into& into) {
               "Integers to negative integer powers are not allowed.");
   const bool tracked = recording(self);
   if (into.is_out()) check_no_grad_out(kName, tracked);
-  const Tensor saved_self = before_write(into, tracked, self);
+  const BeforeWrite saved_self(into, tracked, self);
   const Tensor out =
       unary(kName, UnaryOp::kPowScalar, self, dtype, dtype, into, {{value_of(exponent)}});
   if (tracked) {
     record_into(
-        into, out, "PowBackward", inputs(self), saving(saved_self), [exponent](Backward& b) {
+        into, out, "PowBackward", inputs(self), saving(*saved_self), [exponent](Backward& b) {
           const Tensor& g = b.grad_output();
           if (exponent.equal(0)) {
             b.grad(0) = zeros_like(g);

@@ -23,11 +23,11 @@ Tensor apply(const BinaryRule& rule, const Tensor& self, const Tensor& other,
                  rule.name, "\" not implemented for '", common, "'");
   const ScalarType dtype = to_floating(common);
   const bool tracked = recording(self, other);
-  const Tensor saved_self = before_write(into, tracked, self);
-  const Tensor saved_other = before_write(into, tracked, other);
+  const BeforeWrite saved_self(into, tracked, self);
+  const BeforeWrite saved_other(into, tracked, other);
   const Tensor out = binary(rule.name, rule.op, self, other, dtype, dtype, into);
   if (tracked) {
-    record_into(into, out, rule.node, inputs(self, other), saving(saved_self, saved_other, out),
+    record_into(into, out, rule.node, inputs(self, other), saving(*saved_self, *saved_other, out),
                 rule.backward);
   }
   return out;

@@ -1,8 +1,6 @@
 // Several tensors to one: cat and stack with their kin; and to a common shape: broadcast_tensors,
 // meshgrid.
 
-#include <limits>
-
 #include "taper/autograd/ops/op.h"
 
 namespace taper::ops {
@@ -11,9 +9,6 @@ namespace {
 
 void check_list(const char* op, TensorList tensors) {
   TAPER_CHECK(!tensors.empty(), op, ": expected a non-empty list of Tensors");
-  TAPER_CHECK(!recording_any(tensors) || tensors.size() <= std::numeric_limits<uint16_t>::max(), op,
-              ": at most 65535 tensors can be joined where gradients are recorded, but got ",
-              tensors.size());
   for (const Tensor& tensor : tensors) {
     check_defined(op, tensor, "tensors");
     check_same_device(op, tensors[0], tensor);

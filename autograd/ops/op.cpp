@@ -27,13 +27,11 @@ Tensor new_pinned(IntArrayRef sizes, ScalarType dtype) {
 
 Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
   TensorImpl& from = self.impl();
-  TensorImplRef view = autograd::alias_impl(from);
-  view->offset = offset;
-  view->set_geometry(sizes, strides);
-  if (!from.is_inference) {
-    TensorImpl* base = from.base ? from.base : &from;
-    detail::TensorTraits::retain(base);
-    view->base = base;
+  TensorImplRef base;
+  if (!from.is_inference) base = TensorImplRef::share(from.base ? from.base : &from);
+  TensorImplRef view = autograd::alias_impl(from, sizes, strides, offset);
+  if (base) {
+    view->base = base.detach();
     view->view_version = view->version();
     view->view_in_no_grad = from.view_in_no_grad || !autograd::grad_enabled();
   }
@@ -60,11 +58,6 @@ Tensor wrapped_number(const Scalar& value, Device device) {
     fill_values(out, value_of(value));
   }
   return out;
-}
-
-Tensor before_write(const Into& into, bool is_saved, const Tensor& operand) {
-  if (TAPER_LIKELY(!into.is_inplace() || !is_saved)) return operand;
-  return into.target().is_alias_of(operand) ? operand.clone() : operand;
 }
 
 void begin_inplace(const char* op, const Tensor& self) {

@@ -77,8 +77,24 @@ void record_into(const Into& into, const Tensor& out, const char* name, autograd
 }
 
 /// An operand as it is to be saved by an op that may be about to overwrite it: a recorded copy if
-/// so.
-Tensor before_write(const Into& into, bool is_saved, const Tensor& operand);
+/// so, else the operand itself (its handle is not copied: that takes two atomic operations).
+class BeforeWrite {
+ public:
+  BeforeWrite(const Into& into, bool is_saved, const Tensor& operand) : tensor_(&operand) {
+    if (TAPER_UNLIKELY(is_saved && into.is_inplace() && into.target().is_alias_of(operand))) {
+      copy_ = operand.clone();
+      tensor_ = &copy_;
+    }
+  }
+  BeforeWrite(const BeforeWrite&) = delete;
+  BeforeWrite& operator=(const BeforeWrite&) = delete;
+
+  const Tensor& operator*() const { return *tensor_; }
+
+ private:
+  const Tensor* tensor_;
+  Tensor copy_;
+};
 
 /// To be called before `self` is written: leaf, view and overlap checks; raises the version.
 void begin_inplace(const char* op, const Tensor& self);

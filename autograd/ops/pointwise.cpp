@@ -53,24 +53,24 @@ void fill_plan(kernels::ElementwisePlan<N>& plan, const Tensor& out,
 // The one value of a zero-dimensional CPU tensor, in the form that kernels take.
 Value number_in(const Tensor& tensor) { return value_of(tensor.item()); }
 
-bool is_number_operand(const Tensor& tensor, const Tensor& beside) {
+TAPER_INLINE bool is_number_operand(const Tensor& tensor, const Tensor& beside) {
   return tensor.dim() == 0 && tensor.is_cpu() &&
          (tensor.impl().is_wrapped_number || beside.dim() > 0 || !beside.is_cpu());
 }
 
 // What is about to be written may be an operand, but not overlap one in part.
-void check_overlap(const Into& into, const Tensor& operand) {
+TAPER_INLINE void check_overlap(const Into& into, const Tensor& operand) {
   if (TAPER_LIKELY(into.is_fresh()) || !into.target().defined()) return;
   check_no_partial_overlap(into.target().impl(), operand.impl());
 }
 
 // `self` itself where it has the dtype: a copied handle costs two atomic operations.
-const Tensor& cast_if_needed(const Tensor& self, ScalarType dtype, Tensor& copy) {
+TAPER_INLINE const Tensor& cast_if_needed(const Tensor& self, ScalarType dtype, Tensor& copy) {
   if (TAPER_LIKELY(self.scalar_type() == dtype)) return self;
   return copy = self.to(dtype);
 }
 
-Device common_device(const char* name, const Tensor& a, const Tensor& b) {
+TAPER_INLINE Device common_device(const char* name, const Tensor& a, const Tensor& b) {
   if (TAPER_LIKELY(a.device() == b.device())) return a.device();
   if (b.dim() == 0 && b.is_cpu()) return a.device();
   if (a.dim() == 0 && a.is_cpu()) return b.device();

@@ -113,10 +113,10 @@ Tensor clamp_into(const char* name, const Tensor& self, const std::optional<Scal
   const UnaryParameters limits{
       {min ? value_of(*min) : lowest_of(dtype), max ? value_of(*max) : highest_of(dtype)}};
   const bool tracked = recording(self);
-  const Tensor saved = before_write(into, tracked, self);
+  const BeforeWrite saved(into, tracked, self);
   const Tensor out = unary(name, UnaryOp::kClamp, self, dtype, dtype, into, limits);
   if (tracked) {
-    record_into(into, out, "ClampBackward", inputs(self), saving(saved), [limits](Backward& b) {
+    record_into(into, out, "ClampBackward", inputs(self), saving(*saved), [limits](Backward& b) {
       const Tensor &g = b.grad_output(), x = b.saved(0);
       b.grad(0) = fused_gradient(
           BinaryOp::kClampGrad, g, x,
@@ -206,12 +206,12 @@ Tensor addcmul_into(const Tensor& self, const Tensor& a, const Tensor& b, const 
                     const Into& into) {
   const ScalarType dtype = result_type_of(std::vector<Tensor>{self, a, b});
   const bool tracked = recording(self, a, b);
-  const Tensor saved_a = before_write(into, tracked, a), saved_b = before_write(into, tracked, b);
+  const BeforeWrite saved_a(into, tracked, a), saved_b(into, tracked, b);
   const Tensor out =
       ternary("addcmul", TernaryOp::kAddcmul, self, a, b, dtype, into, value_of(value));
   if (tracked) {
     record_into(into, out, "AddcmulBackward", inputs(self, a, b),
-                saving(when(b.requires_grad(), saved_a), when(a.requires_grad(), saved_b)),
+                saving(when(b.requires_grad(), *saved_a), when(a.requires_grad(), *saved_b)),
                 [value](Backward& back) {
                   const Tensor& g = back.grad_output();
                   if (back.wants(0)) back.grad(0) = g;
@@ -230,11 +230,11 @@ Tensor addcdiv_into(const Tensor& self, const Tensor& a, const Tensor& b, const 
       "Integer division with addcdiv is no longer supported. Use "
       "(input + value * torch.trunc(tensor1 / tensor2)) or convert to a floating dtype.");
   const bool tracked = recording(self, a, b);
-  const Tensor saved_a = before_write(into, tracked, a), saved_b = before_write(into, tracked, b);
+  const BeforeWrite saved_a(into, tracked, a), saved_b(into, tracked, b);
   const Tensor out =
       ternary("addcdiv", TernaryOp::kAddcdiv, self, a, b, dtype, into, value_of(value));
   if (tracked) {
-    record_into(into, out, "AddcdivBackward", inputs(self, a, b), saving(saved_a, saved_b),
+    record_into(into, out, "AddcdivBackward", inputs(self, a, b), saving(*saved_a, *saved_b),
                 [value](Backward& back) {
                   const Tensor& g = back.grad_output();
                   const Tensor a = back.saved(0), b = back.saved(1);
@@ -254,7 +254,7 @@ Tensor lerp_into(const Tensor& self, const Tensor& end, const Tensor& weight, co
   if (recording(self, end, weight)) {
     const bool weighs = weight.requires_grad();
     record_into(into, out, "LerpBackward", inputs(self, end, weight),
-                saving(weight, when(weighs, before_write(into, weighs, self)), when(weighs, end)),
+                saving(weight, when(weighs, *BeforeWrite(into, weighs, self)), when(weighs, end)),
                 [](Backward& b) {
                   const Tensor &g = b.grad_output(), w = b.saved(0);
                   if (b.wants(0)) b.grad(0) = g * (1 - w);

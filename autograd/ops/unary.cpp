@@ -39,12 +39,12 @@ Tensor apply(const UnaryRule& rule, const Tensor& self, const Into& into = {}) {
   const ScalarType dtype = rule.result == Result::kFloating ? to_floating(own) : own;
   const bool tracked = rule.backward && recording(self);
   if (into.is_out()) check_no_grad_out(rule.name, tracked);
-  const Tensor saved = before_write(into, tracked && rule.saves == Saves::kInput, self);
+  const BeforeWrite saved(into, tracked && rule.saves == Saves::kInput, self);
   const Tensor out =
       unary(rule.name, rule.op, self, dtype, rule.result == Result::kBool ? kBool : dtype, into);
   if (tracked) {
     record_into(into, out, rule.node, inputs(self),
-                saving(rule.saves == Saves::kInput    ? &saved
+                saving(rule.saves == Saves::kInput    ? &*saved
                        : rule.saves == Saves::kOutput ? &out
                                                       : nullptr),
                 rule.backward);

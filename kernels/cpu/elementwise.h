@@ -47,6 +47,40 @@ bool dense_but_for(const ElementwiseArgs<Op, N>& args) {
   return true;
 }
 
+inline Status status_of(bool ok) {
+  return ok ? Status{} : Status{Code::kInvalidValue, 0, 0, "division by zero"};
+}
+
+/// Few rows, dense in every operand: a matrix and a row, or a part of a matrix.
+template <class Op, int N>
+bool few_dense_rows(const ElementwiseArgs<Op, N>& args) {
+  constexpr int64_t kFewRows = 16;
+  bool found = args.plan.rank == 2 && args.plan.sizes[1] <= kFewRows;
+  for (const auto& strides : args.plan.strides) found = found && strides[0] == 1;
+  return found;
+}
+
+template <class Op, int N>
+Status run_rows(const ElementwiseArgs<Op, N>& args, const ScalarType (&in_dtypes)[N], Loop loop,
+                const void* parameters) {
+  int64_t step[N + 1];  // bytes from a row to the next
+  for (int k = 0; k <= N; ++k) {
+    const ScalarType dtype = k == 0 ? args.out_dtype : in_dtypes[k - 1];
+    step[k] = args.plan.strides[k][1] * static_cast<int64_t>(element_size(dtype));
+  }
+  Run run{args.out, {}, args.plan.sizes[0], parameters};
+  for (int k = 0; k < N; ++k) run.in[k] = args.in[k];
+  bool ok = true;
+  for (int64_t row = 0; row < args.plan.sizes[1]; ++row) {
+    ok &= loop(run);
+    run.out = static_cast<char*>(run.out) + step[0];
+    for (int k = 0; k < N; ++k) {
+      run.in[k] = static_cast<const char*>(run.in[k]) + step[k + 1];
+    }
+  }
+  return status_of(ok);
+}
+
 /// `in_dtypes[k]` is the dtype of input k in memory; `widen`: the loop takes halves as float.
 template <class Op, int N>
 Status run_elementwise(const ElementwiseArgs<Op, N>& args, FoundLoop found,
@@ -58,11 +92,14 @@ Status run_elementwise(const ElementwiseArgs<Op, N>& args, FoundLoop found,
   const auto& plan = args.plan;
 
   // Small and dense, the usual case of small tensors: nothing to prepare.
-  if (plan.contiguous && args.scalar_mask == 0 && plan.numel <= grain && compute == args.dtype) {
+  const bool is_small = args.scalar_mask == 0 && plan.numel <= grain && compute == args.dtype;
+  if (is_small && plan.contiguous) {
     Run run{args.out, {}, plan.numel, parameters.of(compute)};
     for (int k = 0; k < N; ++k) run.in[k] = args.in[k];
-    if (found.loop(run)) return {};
-    return {Code::kInvalidValue, 0, 0, "division by zero"};
+    return status_of(found.loop(run));
+  }
+  if (is_small && few_dense_rows(args)) {
+    return run_rows(args, in_dtypes, found.loop, parameters.of(compute));
   }
 
   // Small, with a number: x * 2.
@@ -76,8 +113,7 @@ Status run_elementwise(const ElementwiseArgs<Op, N>& args, FoundLoop found,
       move_elements(size, {spread, size, 0}, {number, 0, 0}, plan.numel, 1);
       Run run{args.out, {}, plan.numel, parameters.of(compute)};
       for (int k = 0; k < N; ++k) run.in[k] = args.scalar_mask >> k & 1 ? spread : args.in[k];
-      if (found.loop(run)) return {};
-      return {Code::kInvalidValue, 0, 0, "division by zero"};
+      return status_of(found.loop(run));
     }
   }
 

@@ -1,6 +1,9 @@
 #include "taper/core/memory.h"
 
+#include <unistd.h>
+
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -155,6 +158,31 @@ TEST_CASE("blocks may be freed by another thread than made them") {
   }
   CHECK(allocate_storage(100, kCPU)->data != nullptr);
 }
+
+#if defined(__linux__) && !defined(TAPER_NO_CACHE)
+TEST_CASE("memory of many small blocks goes back to the system, whoever frees them") {
+  const auto resident_mib = [] {
+    int64_t size = 0, pages = 0;
+    std::ifstream("/proc/self/statm") >> size >> pages;
+    return pages * sysconf(_SC_PAGESIZE) >> 20;
+  };
+  empty_cpu_cache();
+  const int64_t before = resident_mib();
+  std::vector<StorageRef> made(600'000);
+  for (StorageRef& storage : made) {
+    storage = allocate_storage(768, kCPU);
+    std::memset(storage->data, 1, 768);
+  }
+  CHECK(resident_mib() > before + 450);
+  // Freed in an order that has nothing to do with memory's: 7919 is prime.
+  std::thread([&] {
+    for (size_t i = 0; i < made.size(); ++i) made[i * 7919 % made.size()] = StorageRef();
+  }).join();
+  CHECK(resident_mib() < before + 300);  // some slabs are kept
+  empty_cpu_cache();
+  CHECK(resident_mib() < before + 30);
+}
+#endif
 
 TEST_CASE("threads allocate side by side") {
   std::vector<std::thread> threads;
