@@ -181,7 +181,8 @@ class RowTest {
     const Inputs in = inputs(Layout::kContiguous);
     const Stored& expected = case_->outputs[0];
     const Tolerance tolerance = value_tolerance(expected.dtype, case_->scale, row_.options);
-    Tensor grown = taper::empty({0}, expected.dtype);
+    Tensor grown =
+        taper::empty({0}, taper::TensorOptions(expected.dtype).device(support::device()));
     if (!row_.run_out(grown, in)) return;
     fail("out, to be resized", difference(grown, expected, tolerance));
     Tensor kept = lay_out(std::vector<double>(expected.values.size()), expected.sizes,
@@ -191,7 +192,8 @@ class RowTest {
     fail("out, transposed", difference(kept, expected, tolerance));
     if (kept.numel() > 0 && kept.data_ptr() != memory) fail("out", "the memory was replaced");
     if (is_floating_point(expected.dtype)) {
-      Tensor whole = taper::empty(expected.sizes, kLong);
+      Tensor whole =
+          taper::empty(expected.sizes, taper::TensorOptions(kLong).device(support::device()));
       if (support::error_of([&] { row_.run_out(whole, in); }).empty()) {
         fail("out", "a floating result in an integer out");
       }

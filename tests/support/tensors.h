@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -75,8 +76,18 @@ inline void write(ScalarType dtype, void* data, int64_t i, double value) {
   }
 }
 
+/// Where the tests' tensors live: TAPER_TEST_DEVICE, else the CPU.
+inline taper::Device device() {
+  static const taper::Device chosen = [] {
+    const char* const name = std::getenv("TAPER_TEST_DEVICE");
+    return taper::Device(name && *name ? name : "cpu");
+  }();
+  return chosen;
+}
+
 /// All elements in row-major order. Exact up to 2^53.
 inline std::vector<double> values(const Tensor& tensor) {
+  if (!tensor.is_cpu()) return values(tensor.detach().cpu());
   std::vector<double> result;
   result.reserve(static_cast<size_t>(tensor.numel()));
   const void* data = tensor.data_ptr();
@@ -95,7 +106,13 @@ inline Tensor make(const std::vector<double>& elements, const Sizes& sizes,
   for_each_offset(sizes, tensor.strides().vec(), [&](int64_t offset) {
     write(dtype, tensor.data_ptr(), offset, elements[next++]);
   });
-  return tensor;
+  if (device().is_cpu()) return tensor;
+  // The same layout over there: the whole storage is copied.
+  const Tensor moved =
+      taper::empty_strided(sizes, tensor.strides(), taper::TensorOptions(dtype).device(device()));
+  const int64_t all = static_cast<int64_t>(tensor.storage().nbytes()) / tensor.element_size();
+  moved.as_strided({all}, {1}).copy_(tensor.as_strided({all}, {1}));
+  return moved;
 }
 
 /// Whether the elements are those expected, within `tolerance` absolute plus relative. NaN equals
