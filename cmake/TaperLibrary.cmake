@@ -16,6 +16,22 @@ foreach(name IN LISTS _umbrella)
        SYMBOLIC)
 endforeach()
 
+# What a device module and the core have to agree on; a module made from another contract is refused.
+set(_contract)
+foreach(header device kernels ops plan status)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               ${PROJECT_SOURCE_DIR}/kernels/${header}.h)
+  file(SHA256 ${PROJECT_SOURCE_DIR}/kernels/${header}.h _hash)
+  string(APPEND _contract ${_hash})
+endforeach()
+string(SHA256 _contract "${_contract}")
+string(SUBSTRING ${_contract} 0 12 _contract)
+file(CONFIGURE OUTPUT ${TAPER_INCLUDE_DIR}/taper/build_id.h @ONLY CONTENT
+"#pragma once
+/// Taper's version, and what its kernels/{device,kernels,ops,plan,status}.h hash to.
+#define TAPER_BUILD_ID \"@PROJECT_VERSION@-@_contract@\"
+")
+
 # Sources are found, not listed: a new op never touches CMake. kernels/cpu is compiled in
 # TaperCpuLevels, kernels/cuda and kernels/emulator make plugins of their own.
 set(_sources)

@@ -1,28 +1,45 @@
 #include "taper/kernels/cuda/context.h"
 
+#include <array>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <new>
+#include <string>
+
+#include "taper/kernels/cuda/device_state.h"
+#include "taper/kernels/cuda/pinned.h"
+#include "taper/kernels/cuda/runtime.h"
 
 namespace taper::kernels::cuda {
 
 namespace {
 
-constexpr int kMaxDevices = 64;
+template <class T>
+using PerDevice = std::array<std::atomic<T*>, kMaxDevices>;
 
-struct PerDevice {
-  std::once_flag properties_once, fault_once;
-  DeviceProperties properties{};
-  DeviceFault* fault = nullptr;
-};
-
-PerDevice& of(int device) {
-  static auto* const devices = new PerDevice[kMaxDevices];
-  return devices[device];
+// Never destroyed: tensors in static variables may go later than these would.
+std::mutex& mutex() {
+  static auto* const made = new std::mutex;
+  return *made;
+}
+PerDevice<const DeviceProperties>& all_properties() {
+  static auto* const made = new PerDevice<const DeviceProperties>{};
+  return *made;
+}
+PerDevice<DeviceState>& all_states() {
+  static auto* const made = new PerDevice<DeviceState>{};
+  return *made;
 }
 
-void read_properties(int device, DeviceProperties* to) {
+Status no_such_device(int device) {
+  return {Code::kDeviceError, device, 0,
+          keep("cuda:" + std::to_string(device) + " does not exist")};
+}
+
+Status read_properties(int device, DeviceProperties* to) {
   cudaDeviceProp from{};
-  if (cudaGetDeviceProperties(&from, device) != cudaSuccess) return;
+  TAPER_CUDA_TRY(cudaGetDeviceProperties(&from, device));
   std::memcpy(to->name, from.name, sizeof to->name);
   to->major = from.major;
   to->minor = from.minor;
@@ -38,28 +55,132 @@ void read_properties(int device, DeviceProperties* to) {
   to->l2_cache_size = from.l2CacheSize;
   to->memory_bus_width = from.memoryBusWidth;
   to->integrated = from.integrated != 0;
+  to->emulated = kEmulated;
+  // CUDA 13 has them as attributes alone, and some drivers not even so.
+  if (cudaDeviceGetAttribute(&to->clock_rate, cudaDevAttrClockRate, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&to->memory_clock_rate, cudaDevAttrMemoryClockRate, device) !=
+          cudaSuccess) {
+    cudaGetLastError();
+  }
+  return {};
 }
 
 }  // namespace
 
+Status find_properties(int device, const DeviceProperties** properties) {
+  if (device < 0 || device >= kMaxDevices) return no_such_device(device);
+  auto& slot = all_properties()[static_cast<size_t>(device)];
+  *properties = slot.load(std::memory_order_acquire);
+  if (*properties) return {};
+  const std::lock_guard lock(mutex());
+  if (!slot) {
+    auto made = std::make_unique<DeviceProperties>();
+    TAPER_TRY(read_properties(device, made.get()));
+    slot.store(made.release(), std::memory_order_release);
+  }
+  *properties = slot;
+  return {};
+}
+
 const DeviceProperties& properties_of(int device) {
-  PerDevice& mine = of(device);
-  std::call_once(mine.properties_once, [&] { read_properties(device, &mine.properties); });
-  return mine.properties;
+  static constexpr DeviceProperties kNone{};
+  const DeviceProperties* found = nullptr;
+  return find_properties(device, &found).ok() ? *found : kNone;
 }
 
 DeviceFault* fault_of(const Stream& stream) {
-  PerDevice& mine = of(stream.device);
-  std::call_once(mine.fault_once, [&] {
-    void* memory = nullptr;
-    if (cudaMalloc(&memory, sizeof(DeviceFault)) != cudaSuccess ||
-        cudaMemset(memory, 0, sizeof(DeviceFault)) != cudaSuccess) {
-      cudaGetLastError();
-      return;
-    }
-    mine.fault = static_cast<DeviceFault*>(memory);
-  });
-  return mine.fault;
+  DeviceState* state = nullptr;
+  return state_of(stream.device, &state).ok() ? state->fault : nullptr;
+}
+
+DeviceState* known_state_of(int device) {
+  if (device < 0 || device >= kMaxDevices) return nullptr;
+  return all_states()[static_cast<size_t>(device)].load(std::memory_order_acquire);
+}
+
+Status state_of(int device, DeviceState** state) {
+  *state = known_state_of(device);
+  if (*state) return {};
+  if (device < 0 || device >= kMaxDevices) return no_such_device(device);
+  auto& slot = all_states()[static_cast<size_t>(device)];
+  const std::lock_guard lock(mutex());
+  if (!slot) {
+    auto made = std::make_unique<DeviceState>(device);
+    TAPER_TRY(made->make());
+    slot.store(made.release(), std::memory_order_release);
+  }
+  *state = slot;
+  return {};
+}
+
+Status DeviceState::make() {
+  TAPER_ON_DEVICE(device);
+  TAPER_CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  void* memory = nullptr;
+  TAPER_CUDA_TRY(cudaHostAlloc(&memory, sizeof(DeviceFault), cudaHostAllocPortable));
+  fault_on_host = new (memory) DeviceFault{};
+  TAPER_CUDA_TRY(cudaMalloc(&memory, sizeof(DeviceFault)));
+  fault = static_cast<DeviceFault*>(memory);
+  DeviceFault initial{};
+  initial.twin = fault_on_host;
+  TAPER_CUDA_TRY(cudaMemcpyAsync(fault, &initial, sizeof initial, cudaMemcpyHostToDevice, stream));
+  TAPER_CUDA_TRY(cudaStreamSynchronize(stream));
+  return {};
+}
+
+DeviceState::~DeviceState() {
+  const DeviceGuard guard(device);
+  if (fault) cudaFree(fault);
+  if (fault_on_host) cudaFreeHost(fault_on_host);
+  if (stream) cudaStreamDestroy(stream);
+  for (const int peer : peers_) cudaDeviceDisablePeerAccess(peer);
+  cudaGetLastError();
+}
+
+Status DeviceState::take_fault() {
+  if (__atomic_load_n(&fault_on_host->state, __ATOMIC_ACQUIRE) == 0) return {};
+  const std::lock_guard lock(mutex_);
+  if (__atomic_load_n(&fault_on_host->state, __ATOMIC_ACQUIRE) == 0) return {};  // somebody else's
+  const Status status{Code::kIndexOutOfRange, fault_on_host->value, fault_on_host->limit,
+                      fault_on_host->op};
+  // The host's first: nobody writes it before the device's word is 0. On a stream of its own, so
+  // that it waits for no other work and whatever comes after this call finds the word cleared.
+  __atomic_store_n(&fault_on_host->state, 0u, __ATOMIC_RELEASE);
+  TAPER_ON_DEVICE(device);
+  cudaStream_t own = nullptr;
+  TAPER_CUDA_TRY(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+  cudaError_t error = cudaMemsetAsync(&fault->state, 0, sizeof fault->state, own);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(own);
+  cudaStreamDestroy(own);
+  if (error != cudaSuccess) return failed("cudaMemsetAsync", error);
+  return status;
+}
+
+Status DeviceState::enable_peer(int peer) {
+  const std::lock_guard lock(mutex_);
+  if (peers_.count(peer) != 0) return {};
+  int can = 0;
+  TAPER_CUDA_TRY(cudaDeviceCanAccessPeer(&can, device, peer));
+  if (!can) return {};
+  TAPER_ON_DEVICE(device);
+  const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
+  if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled) {
+    return failed("cudaDeviceEnablePeerAccess", error);
+  }
+  cudaGetLastError();
+  peers_.insert(peer);
+  return {};
+}
+
+void shut_down() {
+  const std::lock_guard lock(mutex());
+  for (auto& slot : all_states()) {
+    if (DeviceState* const state = slot) state->cache.clear();
+  }
+  clear_pinned();
+  free_stream_marks();
+  for (auto& slot : all_states()) delete slot.exchange(nullptr);
+  for (auto& slot : all_properties()) delete slot.exchange(nullptr);
 }
 
 }  // namespace taper::kernels::cuda

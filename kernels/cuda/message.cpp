@@ -1,24 +1,64 @@
 #include "taper/kernels/cuda/message.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <mutex>
-#include <set>
+
+#include "taper/kernels/cuda/device/launch.h"
 
 namespace taper::kernels::cuda {
 
 const char* keep(std::string message) {
+  constexpr size_t kKept = 512;
   static auto* const mutex = new std::mutex;
-  static auto* const messages = new std::set<std::string>;
+  static auto* const messages = new std::deque<std::string>;
   const std::lock_guard lock(*mutex);
-  return messages->insert(std::move(message)).first->c_str();
+  for (const std::string& known : *messages) {
+    if (known == message) return known.c_str();
+  }
+  if (messages->size() == kKept) messages->pop_front();
+  return messages->emplace_back(std::move(message)).c_str();
+}
+
+bool is_sticky(cudaError_t error) {
+  switch (error) {
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
+  }
 }
 
 Status failed(const char* call, cudaError_t error) {
-  cudaGetLastError();  // reported here; a later call must not report it again
   std::string name = call;
   name.resize(std::min(name.size(), name.find('(')));
-  return {Code::kDeviceError, error, 0,
-          keep(name + ": " + cudaGetErrorName(error) + ": " + cudaGetErrorString(error))};
+  return failed_at(std::move(name), error);
+}
+
+Status failed_at(std::string what, cudaError_t error) {
+  cudaGetLastError();  // reported here; a later call must not report it again
+  what += std::string(": ") + cudaGetErrorName(error) + ": " + cudaGetErrorString(error);
+  if (is_sticky(error)) {
+    const std::string launches = recent_launches();
+    what +=
+        "\nThe device cannot be used any more. This call only noticed it; what was launched "
+        "before, the latest first:\n" +
+        (launches.empty() ? "  nothing\n" : launches) +
+        "Hint: with CUDA_LAUNCH_BLOCKING=1 the launch that did it reports it.";
+  }
+  return {Code::kDeviceError, error, 0, keep(std::move(what))};
 }
 
 }  // namespace taper::kernels::cuda

@@ -8,12 +8,16 @@
 
 namespace taper::kernels::cuda {
 
-/// The text for as long as the module lives: a Status holds a pointer, and there are few different
-/// messages.
+/// The text for as long as a Status with it is passed up: the last few hundred are kept.
 const char* keep(std::string message);
 
 /// A failed call of the runtime as a Status: "cudaMalloc: cudaErrorMemoryAllocation: out of
-/// memory".
+/// memory". Where the hardware trapped, with the latest launches: one of them did it.
 Status failed(const char* call, cudaError_t error);
+/// The same for what is not spelled as a call.
+Status failed_at(std::string what, cudaError_t error);
+
+/// Whether a device is unusable after this error.
+bool is_sticky(cudaError_t error);
 
 }  // namespace taper::kernels::cuda

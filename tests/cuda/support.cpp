@@ -7,23 +7,20 @@ namespace cuda_tests {
 
 namespace {
 
-cudaStream_t own_stream() {
-  static cudaStream_t stream = [] {
-    cudaStream_t made = nullptr;
-    REQUIRE(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess);
-    return made;
-  }();
-  return stream;
-}
+const DeviceModule& module() { return *taper_cuda_module(stream_for(kCPU).host); }
 
 }  // namespace
 
-const KernelTable& cuda_table() { return taper_cuda_module(stream_for(kCPU).host)->kernels; }
+const KernelTable& cuda_table() { return module().kernels; }
 
-Stream cuda_stream() { return Stream{stream_for(kCPU).host, own_stream(), 0}; }
+const DeviceRuntime& cuda_runtime() { return module().runtime; }
 
-void wait() {
-  REQUIRE(cudaGetErrorName(cudaStreamSynchronize(own_stream())) == std::string("cudaSuccess"));
+Stream cuda_stream(int device) {
+  Stream stream{stream_for(kCPU).host, nullptr, device};
+  require_ok(cuda_runtime().default_stream(device, &stream.handle));
+  return stream;
 }
+
+void wait() { require_ok(cuda_runtime().stream_synchronize(cuda_stream())); }
 
 }  // namespace cuda_tests

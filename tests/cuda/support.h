@@ -21,7 +21,8 @@ using namespace taper;
 using namespace taper::kernels;
 
 const KernelTable& cuda_table();
-Stream cuda_stream();  ///< of device 0
+const DeviceRuntime& cuda_runtime();
+Stream cuda_stream(int device = 0);  ///< its default one
 /// Waits for that stream; the test fails where something went wrong on the device.
 void wait();
 

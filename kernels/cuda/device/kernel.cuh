@@ -7,6 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
+/// Whether kernels can be written here: not in the host's files of the plugin for cards, which the
+/// host compiler compiles (TAPER_CUDA_HARDWARE).
+#if defined(__CUDACC__) || !defined(TAPER_CUDA_HARDWARE)
+#define TAPER_DEVICE_CODE 1
+#else
+#define TAPER_DEVICE_CODE 0
+#endif
+
 #if defined(__CUDACC__)
 /// An array (or, without dims, a variable) that the block's threads share:
 ///   TAPER_SHARED(float, tile, [16][17]);
@@ -15,7 +23,7 @@
 #define TAPER_DYNAMIC_SHARED(T, name)                                   \
   extern __shared__ __align__(16) unsigned char taper_dynamic_shared[]; \
   T* const name = reinterpret_cast<T*>(taper_dynamic_shared)
-#else
+#elif TAPER_DEVICE_CODE
 #include "taper/kernels/emulator/device.h"
 #endif
 
@@ -37,7 +45,7 @@ namespace taper::kernels::cuda {
 constexpr int kWarpSize = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
-#if !defined(__CUDACC_RTC__)
+#if TAPER_DEVICE_CODE && !defined(__CUDACC_RTC__)
 
 /// Runs `kernel` on a grid of blocks, with `shared` bytes of dynamic shared memory; more than 48
 /// KiB of it is asked for as CUDA demands. The arguments are converted to the kernel's own types.
@@ -67,6 +75,6 @@ Status launch(const LaunchStream& stream, void (*kernel)(P...), dim3 grid, dim3 
   return finish_launch(error, stream, symbol);
 }
 
-#endif  // !__CUDACC_RTC__
+#endif
 
 }  // namespace taper::kernels::cuda

@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <string>
+
 #include "taper/kernels/status.h"
 
 // The host's half of launch(), which kernel.cuh has.
@@ -28,5 +30,8 @@ struct LaunchStream {
 /// Every launch ends here: an error gets the call site and the kernel's name, and with
 /// CUDA_LAUNCH_BLOCKING=1 the host waits, so that a fault is reported by the launch that made it.
 Status finish_launch(cudaError_t error, const LaunchStream& stream, const void* kernel);
+
+/// The latest launches of this process, the newest first: a line each, with kernel and call site.
+std::string recent_launches();
 
 }  // namespace taper::kernels::cuda

@@ -1,0 +1,59 @@
+#include "taper/kernels/cuda/device_state.h"
+#include "taper/kernels/cuda/pinned.h"
+#include "taper/kernels/cuda/runtime.h"
+
+namespace taper::kernels::cuda::runtime {
+
+namespace {
+
+StreamOnDevice place_of(const Stream& stream) {
+  return {stream.device, static_cast<cudaStream_t>(stream.handle)};
+}
+
+// The driver goes through the host by itself where one device cannot reach the other.
+Status copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                    const StreamOnDevice& stream, const StreamOnDevice& other) {
+  DeviceState *source = nullptr, *target = nullptr;
+  TAPER_TRY(state_of(from_device, &source));
+  TAPER_TRY(state_of(to_device, &target));
+  TAPER_TRY(source->enable_peer(to_device));
+  TAPER_TRY(target->enable_peer(from_device));
+  StreamMark before, after;
+  TAPER_TRY(before.set(other));
+  TAPER_TRY(before.hold(stream));
+  {
+    TAPER_ON_DEVICE(stream.device);
+    TAPER_CUDA_TRY(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream.stream));
+  }
+  TAPER_TRY(after.set(stream));
+  return after.hold(other);
+}
+
+}  // namespace
+
+Status copy(void* to, int to_device, const void* from, int from_device, size_t bytes, Stream stream,
+            Stream other_stream, bool non_blocking) {
+  if (bytes == 0) return {};
+  const bool to_host = to_device == kHost, from_host = from_device == kHost;
+  if (!to_host && !from_host && to_device != from_device) {
+    return copy_between(to, to_device, from, from_device, bytes, place_of(stream),
+                        place_of(other_stream));
+  }
+  const cudaMemcpyKind kind = to_host
+                                  ? (from_host ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost)
+                                  : (from_host ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice);
+  // Pinned memory is read and written while the stream runs; other memory is read at the call.
+  const bool from_pinned = from_host && is_pinned(from), to_pinned = to_host && is_pinned(to);
+  {
+    TAPER_ON_DEVICE(stream.device);
+    TAPER_CUDA_TRY(
+        cudaMemcpyAsync(to, from, bytes, kind, static_cast<cudaStream_t>(stream.handle)));
+  }
+  const bool needs_host = to_host || from_pinned;
+  if (needs_host && !(non_blocking && (to_pinned || !to_host))) return stream_synchronize(stream);
+  if (from_pinned) record_pinned(from, place_of(stream));
+  if (to_pinned) record_pinned(to, place_of(stream));
+  return {};
+}
+
+}  // namespace taper::kernels::cuda::runtime
