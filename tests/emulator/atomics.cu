@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) tickets(T* counter, int* taken) {
 }
 
 __global__ void __launch_bounds__(kThreads) compare_and_swap(unsigned long long* sum) {
-  unsigned long long seen = *sum, assumed = 0;
+  unsigned long long seen = atomicAdd(sum, 0), assumed = 0;
   do {
     assumed = seen;
     seen = atomicCAS(sum, assumed, assumed + threadIdx.x);
