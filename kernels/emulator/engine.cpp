@@ -40,12 +40,29 @@ Engine::~Engine() {
 }
 
 void Engine::reset_after_fault() {
+  abandon_identities();
   stacks_.forget_all();
   free_fibers_.clear();
   for (Fiber& fiber : stacks_.fibers()) free_fibers_.push_back(&fiber);
   std::reverse(free_fibers_.begin(), free_fibers_.end());  // the first stacks are used first
   for (unsigned i = 0; i < kMaxThreads; ++i) copies_[i] = {};
   failed_ = false;
+}
+
+/// What the threads of an abandoned block have done is done; new ones are made for the next.
+void Engine::abandon_identities() {
+  if constexpr (!kThreadSanitizer) return;
+  char done = 0;
+  for (Fiber& fiber : stacks_.fibers()) {
+    if (!fiber.identity) continue;
+    void* const self = current_identity();
+    become(fiber.identity);
+    release(&done);
+    become(self);
+    acquire(&done);
+    destroy_identity(fiber.identity);
+    fiber.identity = nullptr;
+  }
 }
 
 // ---- A grid, a block ----------------------------------------------------------------------------

@@ -21,7 +21,8 @@ constexpr uint64_t kWorthSharing = 16384;
 /// Runs one grid at a time: whoever calls holds the machine's lock.
 class Pool {
  public:
-  std::string run(const Grid& grid, const Manner& manner, int system_threads) {
+  std::string run(const Grid& grid, const Manner& manner, int system_threads,
+                  std::shared_ptr<Engine>& of_stream) {
     grid_ = &grid;
     manner_ = manner;
     blocks_ = uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
@@ -29,9 +30,13 @@ class Pool {
     failed_ = false;
     shuffle();
     const uint64_t size = uint64_t{grid.threads.x} * grid.threads.y * grid.threads.z;
-    // The order between threads of the system would hide races from the thread sanitizer.
-    const bool share = !kThreadSanitizer && blocks_ > 1 && blocks_ * size >= kWorthSharing;
+    const bool share = blocks_ > 1 && blocks_ * size >= kWorthSharing;
     const int helpers = share ? system_threads - 1 : 0;
+    if constexpr (kThreadSanitizer) {
+      if (!of_stream) of_stream = std::make_shared<Engine>(manner.stack);
+      work(*of_stream);
+      return of_stream->take_report();
+    }
     while (engines_.size() < static_cast<size_t>(helpers) + 1) {
       engines_.push_back(std::make_unique<Engine>(manner.stack));
     }
@@ -127,8 +132,9 @@ Pool& pool() {
 
 }  // namespace
 
-std::string run_grid(const Grid& grid, const Manner& manner, int system_threads) {
-  return pool().run(grid, manner, system_threads);
+std::string run_grid(const Grid& grid, const Manner& manner, int system_threads,
+                     std::shared_ptr<Engine>& of_stream) {
+  return pool().run(grid, manner, system_threads, of_stream);
 }
 
 void* shared_memory(SharedSite& site, size_t bytes, const char* name) {

@@ -215,8 +215,7 @@ void configure(const std::string& text) {
 void inject(const std::string& what, int64_t in, cudaError_t error) {
   const std::lock_guard lock(machine_mutex());
   Machine& m = machine();
-  const int64_t before = what == "device" ? m.work_count : m.calls[what];
-  m.failures.push_back({what, before + in, error});
+  m.failures.push_back({what, call_count(what == "device" ? "work" : what) + in, error});
 }
 
 void call_site(const char* file, int line) { host_thread().next_site = {file, line}; }
@@ -228,7 +227,10 @@ std::string last_report() {
 
 int64_t call_count(const std::string& name) {
   const std::lock_guard lock(machine_mutex());
-  return name == "work" ? machine().work_count : machine().calls[name];
+  const Machine& m = machine();
+  if (name == "work") return m.work_count;
+  const auto found = m.calls.find(name);
+  return found == m.calls.end() ? 0 : found->second;
 }
 
 std::string live_objects() {

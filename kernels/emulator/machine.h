@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "taper/kernels/emulator/device.h"
@@ -53,9 +54,10 @@ struct Machine {
   std::set<Event*> events;
   std::set<Capture*> captures, graphs, executables;
   std::map<char*, Pinned> pinned;
-  std::map<const void*, int> shared_limit;  ///< cudaFuncSetAttribute
-  std::map<std::string, int64_t> calls;
+  std::map<const void*, int> shared_limit;    ///< cudaFuncSetAttribute
+  std::map<std::string_view, int64_t> calls;  ///< by names that are literals
   std::vector<Failure> failures;
+  Stream* running = nullptr;  ///< whose work runs, while some does
   int64_t work_count = 0;
   int64_t writes_to_host = 0;  ///< by work in streams: what pinned memory may be changed by
   uint64_t random = 0;

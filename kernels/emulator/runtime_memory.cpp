@@ -152,6 +152,15 @@ void copy_rows(const Copy& copy) {
   }
 }
 
+/// The same, as work in a stream.
+void copy_rows_as_work(const Copy& copy) {
+  for (size_t row = 0; row < copy.height; ++row) {
+    reads(static_cast<const char*>(copy.from) + row * copy.from_pitch, copy.width);
+    writes(static_cast<char*>(copy.to) + row * copy.to_pitch, copy.width);
+  }
+  copy_rows(copy);
+}
+
 size_t extent(size_t pitch, size_t width, size_t height) {
   return height == 0 ? 0 : (height - 1) * pitch + width;
 }
@@ -231,7 +240,7 @@ cudaError_t copy_in_stream(Entry& entry, const char* name, Copy copy, cudaMemcpy
     copy_rows({staged->data(), copy.width, copy.from, copy.from_pitch, copy.width, copy.height});
     copy.from = staged->data();
     copy.from_pitch = copy.width;
-    work = work_of(name, site, [copy, staged] { copy_rows(copy); });
+    work = work_of(name, site, [copy, staged] { copy_rows_as_work(copy); });
   } else if (from_pinned && copy.height == 1 && m.options.deferred && !kThreadSanitizer) {
     // The thread sanitizer finds this by itself, and shows the line that writes.
     work = work_of(name, site, [] {});
@@ -240,16 +249,16 @@ cudaError_t copy_in_stream(Entry& entry, const char* name, Copy copy, cudaMemcpy
       if (m.writes_to_host == by_work && checksum(copy.from, copy.width) != before) {
         return "the pinned buffer was written before its copy had run";
       }
-      copy_rows(copy);
+      copy_rows_as_work(copy);
       return {};
     };
   } else if (!to_device) {
     work = work_of(name, site, [&m, copy] {
       ++m.writes_to_host;
-      copy_rows(copy);
+      copy_rows_as_work(copy);
     });
   } else {
-    work = work_of(name, site, [copy] { copy_rows(copy); });
+    work = work_of(name, site, [copy] { copy_rows_as_work(copy); });
   }
   const bool pageable_target = !to_device && !m.is_pinned(copy.to);
   const bool captured = stream->capture != nullptr;
@@ -279,6 +288,7 @@ cudaError_t fill_in_stream(Entry& entry, const char* name, void* to, size_t pitc
   }
   return entry.end(enqueue(*stream, work_of(name, entry.site(), [=] {
     for (size_t row = 0; row < height; ++row) {
+      writes(static_cast<char*>(to) + row * pitch, width);
       std::memset(static_cast<char*>(to) + row * pitch, value, width);
     }
   })));

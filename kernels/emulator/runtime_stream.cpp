@@ -165,7 +165,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void*
   work->site = entry.site();
   work->run = [=, &m = machine()] {
     ++m.writes_to_host;
+    show_accesses();
     function(argument);
+    hide_accesses();
     return std::string();
   };
   return entry.end(enqueue(*stream, std::move(work)));

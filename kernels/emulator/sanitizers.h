@@ -25,6 +25,12 @@ void __tsan_destroy_fiber(void* fiber);
 void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
+void __tsan_read_range(void* address, unsigned long bytes);
+void __tsan_write_range(void* address, unsigned long bytes);
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 #endif
 
@@ -42,6 +48,19 @@ inline void become(void* identity) { __tsan_switch_to_fiber(identity, 1); }
 /// What was done before `release(tag)` is done before what follows `acquire(tag)`.
 inline void acquire(void* tag) { __tsan_acquire(tag); }
 inline void release(void* tag) { __tsan_release(tag); }
+/// The sanitizer sees what memcpy and the like do even here; between these two calls it does not.
+inline void hide_accesses() {
+  AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+}
+inline void show_accesses() {
+  AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+}
+inline void saw_read(const void* p, size_t bytes) {
+  __tsan_read_range(const_cast<void*>(p), bytes);
+}
+inline void saw_write(void* p, size_t bytes) { __tsan_write_range(p, bytes); }
 #else
 inline constexpr bool kThreadSanitizer = false;
 inline void* current_identity() { return nullptr; }
@@ -50,6 +69,10 @@ inline void destroy_identity(void*) {}
 inline void become(void*) {}
 inline void acquire(void*) {}
 inline void release(void*) {}
+inline void hide_accesses() {}
+inline void show_accesses() {}
+inline void saw_read(const void*, size_t) {}
+inline void saw_write(void*, size_t) {}
 #endif
 
 #if defined(TAPER_EMULATOR_ASAN)
@@ -81,6 +104,18 @@ inline void fill_unwritten(void* p, size_t bytes) {
   for (size_t i = 0; i < bytes % 8; ++i) {
     *const_cast<volatile unsigned char*>(end + i) = static_cast<unsigned char>(kUnwritten >> 8 * i);
   }
+}
+
+/// Work in a stream (stream.cpp hides its accesses) says what it reads and writes for the program.
+inline void reads(const void* p, size_t bytes) {
+  show_accesses();
+  saw_read(p, bytes);
+  hide_accesses();
+}
+inline void writes(void* p, size_t bytes) {
+  show_accesses();
+  saw_write(p, bytes);
+  hide_accesses();
 }
 
 }  // namespace taper::emulator

@@ -41,8 +41,10 @@ bool device_is_lost() {
 // and after what it waits for, and before nobody that does not wait for it.
 void run_now(Stream& stream, Work& work) {
   Device& device = *machine().devices[static_cast<size_t>(stream.device)];
+  machine().running = &stream;
   void* const host = current_identity();
   become(stream.identity);
+  hide_accesses();  // the host's stack is not the stream's
   acquire(&work.begun);
   for (const WorkPointer& before : work.after) acquire(&before->ended);
   std::string report;
@@ -57,7 +59,9 @@ void run_now(Stream& stream, Work& work) {
   }
   work.run = nullptr;
   release(&work.ended);
+  show_accesses();
   become(host);
+  if (!report.empty()) acquire(&work.ended);
   if (lost) fault(device, work, "the device is lost", cudaErrorDevicesUnavailable);
   if (!report.empty()) fault(device, work, report, cudaErrorLaunchFailure);
   work.after.clear();
@@ -156,8 +160,10 @@ void drain_device(int device) {
 
 cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t shared,
                           cudaStream_t handle) {
-  const std::shared_ptr<Grid> job(new Grid{kernel, grid, block, shared}, [](Grid* made) {
+  std::shared_ptr<Grid> job(new Grid{kernel, grid, block, shared}, [](Grid* made) {
+    hide_accesses();  // whoever lets go last, a graph's owner perhaps: the kernel has run
     made->kernel.destroy(made->kernel.arguments);
+    show_accesses();
     delete made;
   });
   call_site(kernel.file, kernel.line);
@@ -195,9 +201,10 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
   auto work = std::make_shared<Work>();
   work->what = "a kernel";
   work->site = entry.site();
-  work->run = [job] {
-    const Options& options = machine().options;
-    return run_grid(*job, {options.seed, options.fill, options.stack}, options.threads);
+  work->run = [job = std::move(job)] {
+    const Machine& now = machine();
+    return run_grid(*job, {now.options.seed, now.options.fill, now.options.stack},
+                    now.options.threads, now.running->engine);
   };
   return entry.end(enqueue(*stream, std::move(work)));
 }

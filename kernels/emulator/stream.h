@@ -15,6 +15,7 @@
 
 namespace taper::emulator {
 
+class Engine;
 struct Stream;
 struct Capture;
 
@@ -38,8 +39,9 @@ struct Stream {
   int priority = 0;
   CallSite made;
   std::deque<WorkPointer> queue;
-  WorkPointer last;          ///< the latest work, done or not
-  void* identity = nullptr;  ///< thread sanitizer's
+  WorkPointer last;                ///< the latest work, done or not
+  void* identity = nullptr;        ///< thread sanitizer's
+  std::shared_ptr<Engine> engine;  ///< under it, each stream has its own: see run_grid
 
   Capture* capture = nullptr;  ///< it is being captured into this graph
   std::vector<int> capture_after;

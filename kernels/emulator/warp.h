@@ -3,6 +3,7 @@
 // Barriers, and the operations in which the lanes of a warp take part together. Each of the latter
 // is one collective: every lane brings a payload, the last to arrive works on all of them.
 
+#include "taper/kernels/emulator/atomics.h"
 #include "taper/kernels/emulator/device.h"
 
 inline constexpr int warpSize = 32;
@@ -130,7 +131,10 @@ TAPER_NO_TSAN WarpFault match(void* const* payloads, uint32_t lanes) {
     for (uint32_t from = lanes; from != 0; from &= from - 1) {
       const int lane = __builtin_ctz(from);
       const T other = static_cast<Voted<T>*>(payloads[lane])->value;
-      if (__builtin_memcmp(&other, &mine->value, sizeof(T)) == 0) mine->result |= 1u << lane;
+      if (__builtin_bit_cast(Word<sizeof(T)>, other) ==
+          __builtin_bit_cast(Word<sizeof(T)>, mine->value)) {
+        mine->result |= 1u << lane;
+      }
     }
   }
   return {};

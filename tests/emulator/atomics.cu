@@ -22,7 +22,6 @@ __global__ void __launch_bounds__(kThreads) apply_all(T* p, Op op) {
 // Runs on the device from `start`, and the same operation by itself in a loop.
 template <class T, class Op, class Plain>
 void check_atomic(const char* name, T start, Op op, Plain plain) {
-  Emulator emulator("seed=11,threads=2");
   CAPTURE(name);
   const Buffer<T> p(std::vector<T>{start});
   REQUIRE(launch(cudaStream_t{}, apply_all<T, Op>, dim3(kBlocks), dim3(kThreads), 0, p, op).ok());
@@ -44,7 +43,7 @@ __global__ void __launch_bounds__(kThreads) tickets(T* counter, int* taken) {
 }
 
 __global__ void __launch_bounds__(kThreads) compare_and_swap(unsigned long long* sum) {
-  unsigned long long seen = *sum, assumed = 0;
+  unsigned long long seen = atomicAdd(sum, 0), assumed = 0;
   do {
     assumed = seen;
     seen = atomicCAS(sum, assumed, assumed + threadIdx.x);
@@ -73,6 +72,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 TEST_CASE("Atomic functions of many threads equal a loop") {
+  Emulator emulator("seed=11,threads=2");
   CHECK_ATOMIC(int, atomicAdd, 5, a + v);
   CHECK_ATOMIC(unsigned, atomicAdd, 5, a + v);
   CHECK_ATOMIC(unsigned long long, atomicAdd, 5, a + v);

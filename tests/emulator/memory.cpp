@@ -114,11 +114,14 @@ TEST_CASE("Pinned memory is read when the copy runs, other memory at the call") 
   CHECK_CUDA(cudaMemcpyAsync(a, pageable, a.bytes(), cudaMemcpyHostToDevice, stream));
   CHECK_CUDA_ERROR(cudaErrorNotReady, cudaStreamQuery(stream));
   pageable[0] = 9;
+  CHECK_CUDA(cudaStreamSynchronize(stream));
   CHECK(a.values() == std::vector<int>{1, 2, 3, 4});
 
   CHECK_CUDA(cudaMemsetAsync(a, 0, a.bytes(), stream));
   CHECK_CUDA(cudaMemcpyAsync(pinned, a, a.bytes(), cudaMemcpyDeviceToHost, stream));
-  CHECK(pinned[1] == 2);  // not there yet
+#if !defined(__SANITIZE_THREAD__)  // which calls this a race, and rightly
+  CHECK(pinned[1] == 2);           // not there yet
+#endif
   CHECK_CUDA(cudaStreamSynchronize(stream));
   CHECK(pinned[1] == 0);
   CHECK_CUDA(cudaFreeHost(pinned));
@@ -127,7 +130,9 @@ TEST_CASE("Pinned memory is read when the copy runs, other memory at the call") 
   CHECK_CUDA(cudaHostRegister(own.data(), 16, 0));
   CHECK_CUDA_ERROR(cudaErrorHostMemoryAlreadyRegistered, cudaHostRegister(own.data(), 16, 0));
   CHECK_CUDA(cudaMemcpyAsync(own.data(), a, a.bytes(), cudaMemcpyDeviceToHost, stream));
+#if !defined(__SANITIZE_THREAD__)
   CHECK(own[0] == 5);
+#endif
   CHECK_CUDA_ERROR(cudaErrorInvalidValue, cudaFreeHost(own.data()));
   CHECK_CUDA(cudaHostUnregister(own.data()));  // waits
   CHECK(own[0] == 0);
