@@ -1,6 +1,5 @@
 #include "taper/kernels/emulator/memory.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
