@@ -124,13 +124,13 @@ Stream stream_for(Device device) {
 
 void fail(const Status& status, const char* op, Device device, ScalarType dtype) {
   namespace d = taper::detail;
+  const char* const kind = status.what ? status.what : device.is_cuda() ? "cuda" : "cpu";
   switch (status.code) {
     case Code::kUnsupported:
       if (dtype == ScalarType::Undefined) {
-        d::fail<NotImplementedError>("[", op, "] has no ", device.type(),
-                                     " kernel for these dtypes");
+        d::fail<NotImplementedError>("[", op, "] has no ", kind, " kernel for these dtypes");
       }
-      d::fail<NotImplementedError>("[", op, "] has no ", device.type(), " kernel for dtype ",
+      d::fail<NotImplementedError>("[", op, "] has no ", kind, " kernel for dtype ",
                                    dtype_name(dtype), " (\"", op, "\" not implemented for '",
                                    to_string(dtype), "')");
     case Code::kIndexOutOfRange:

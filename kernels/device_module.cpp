@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "taper/build_id.h"
 #include "taper/core/cuda.h"
 #include "taper/core/error.h"
 #include "taper/kernels/backend.h"
@@ -67,9 +68,9 @@ bool accept(const DeviceModule* module, const Choice& choice, const std::string&
     found.why = from + " is of another version of Taper (module interface " +
                 (module ? std::to_string(module->abi) : "none") + ", this Taper has " +
                 std::to_string(kDeviceAbi) + ")";
-  } else if (module->build_id != std::string(TAPER_VERSION)) {
+  } else if (module->build_id != std::string(TAPER_BUILD_ID)) {
     found.why =
-        from + " belongs to Taper " + module->build_id + ", but this is Taper " + TAPER_VERSION;
+        from + " belongs to Taper " + module->build_id + ", but this is Taper " + TAPER_BUILD_ID;
   } else if (module->kind != std::string(choice.kind)) {
     found.why = from + " is of the kind \"" + module->kind + "\", but \"" + choice.kind +
                 "\" was asked for";

@@ -9,7 +9,7 @@ namespace taper::kernels {
 /// name.
 enum class Code : int32_t {
   kOk,
-  kUnsupported,      ///< the device has no kernel for this op and dtype
+  kUnsupported,      ///< no kernel for this op and dtype; `what` may name the kind of device
   kIndexOutOfRange,  ///< `value` was found where [0, limit) is allowed
   kInvalidValue,     ///< `what` says which value is not allowed
   kOutOfMemory,      ///< `value` bytes of scratch could not be had

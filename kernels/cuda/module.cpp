@@ -17,7 +17,9 @@ template <auto Kernel, class... A>
 Status on_its_device(A... args) {
   const Stream& stream = std::get<sizeof...(A) - 1>(std::tie(args...));
   TAPER_ON_DEVICE(stream.device);
-  return Kernel(args...);
+  Status status = Kernel(args...);
+  if (status.code == Code::kUnsupported) status.what = "cuda";
+  return status;
 }
 template <auto Kernel, class... A>
 constexpr auto entry(Status (*)(A...)) {

@@ -1,0 +1,156 @@
+#include <functional>
+#include <string>
+
+#include "catch.h"
+#include "support/tensors.h"
+#include "taper/core/cuda_memory.h"
+#include "taper/core/cuda_stream.h"
+#include "taper/core/factories.h"
+#include "taper/core/generator.h"
+#include "taper/core/tensor.h"
+
+// Tensors on CUDA devices as a program sees them: here the emulator's two.
+
+using namespace taper;
+
+namespace {
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the module is found, and says what it is") {
+  INFO(cuda::why_not_available());
+  REQUIRE(cuda::is_available());
+  CHECK(cuda::why_not_available() == "");
+  CHECK(cuda::device_count() == 2);
+  CHECK(cuda::is_emulated());
+  CHECK(cuda::get_device_properties(1).warp_size == 32);
+  CHECK(cuda::get_device_name() == cuda::get_device_properties(0).name);
+  CHECK(cuda::versions().runtime >= 13000);
+}
+
+TEST_CASE("tensors move to a device and back, whatever their layout and dtype") {
+  const Tensor whole = arange(24, kFloat).reshape({2, 3, 4});
+  for (const Tensor& x : {whole, whole.transpose(0, 2), whole.select(1, 1), whole.slice(2, 0, 4, 2),
+                          whole.select(0, 0).select(0, 0).expand({5, 4}), empty({0, 3})}) {
+    const Tensor there = x.to(kCUDA);
+    CHECK(there.device() == Device("cuda:0"));
+    CHECK(there.sizes() == x.sizes());
+    CHECK(support::values(there.cpu()) == support::values(x));
+  }
+  CHECK(whole.to(kCUDA).strides() == whole.strides());
+  CHECK(whole.t().is_alias_of(whole));
+  const Tensor on_first = whole.to("cuda");
+  CHECK(on_first.to("cuda:0").is_same(on_first));
+  CHECK(on_first.to(kCPU).is_cpu());
+  CHECK(support::values(on_first.to("cuda:1").to("cuda:0").cpu()) == support::values(whole));
+}
+
+TEST_CASE("a tensor keeps its memory and gives it back") {
+  cuda::empty_cache();
+  const int64_t before = cuda::memory_allocated();
+  cuda::reset_peak_memory_stats();
+  {
+    const Tensor a = empty({1000}, TensorOptions(kFloat).device(kCUDA));
+    CHECK(cuda::memory_allocated() - before == 4096);
+    const Tensor view = a.slice(0, 10);
+    CHECK(cuda::memory_allocated() - before == 4096);
+  }
+  CHECK(cuda::memory_allocated() == before);
+  CHECK(cuda::max_memory_allocated() - before == 4096);
+  CHECK(cuda::memory_stats().at("allocated_bytes.all.peak") == cuda::max_memory_allocated());
+  CHECK(cuda::memory_reserved() > 0);
+  CHECK(cuda::memory_summary().find("memory summary, device 0") != std::string::npos);
+}
+
+TEST_CASE("too much memory is an error that a program can catch") {
+  const std::string message =
+      error_of([] { empty({int64_t{1} << 40}, TensorOptions().device(kCUDA)); });
+  CHECK(message.find("CUDA out of memory. Tried to allocate 4096.00 GiB") != std::string::npos);
+  CHECK_THROWS_AS(empty({int64_t{1} << 40}, TensorOptions().device(kCUDA)), OutOfMemoryError);
+  CHECK(empty({10}, TensorOptions().device(kCUDA)).numel() == 10);
+}
+
+TEST_CASE("devices that do not exist are named, and so are those that do") {
+  CHECK(error_of([] {
+          empty({1}, TensorOptions().device(Device("cuda:7")));
+        }).find("there is no device cuda:7; this machine has 2, cuda:0 to cuda:1") !=
+        std::string::npos);
+  CHECK(error_of([] { cuda::set_device(2); }).find("no device cuda:2") != std::string::npos);
+  CHECK(error_of([] { Device("mps"); }) != "");
+}
+
+TEST_CASE("the current device is the thread's") {
+  CHECK(cuda::current_device() == 0);
+  {
+    const cuda::DeviceGuard guard(1);
+    CHECK(cuda::current_device() == 1);
+    CHECK(empty({1}, TensorOptions().device(kCUDA)).device() == Device("cuda:1"));
+  }
+  CHECK(cuda::current_device() == 0);
+}
+
+TEST_CASE("pinned memory, and copies that do not wait") {
+  const Tensor x = arange(1000, kFloat);
+  const Tensor pinned = x.pin_memory();
+  CHECK(pinned.is_pinned());
+  CHECK_FALSE(x.is_pinned());
+  CHECK(pinned.pin_memory().is_same(pinned));
+  const Tensor there = pinned.to(kCUDA, /*non_blocking=*/true);
+  const Tensor back = empty({1000}, TensorOptions().pinned_memory(true));
+  back.copy_(there, true);
+  cuda::synchronize();
+  CHECK(back.equal(x));
+  CHECK(error_of([&] { there.pin_memory(); }).find("only dense CPU tensors can be pinned") !=
+        std::string::npos);
+}
+
+TEST_CASE("streams and events order work") {
+  const cuda::Stream other;
+  CHECK_FALSE(other == cuda::Stream::default_stream());
+  const Tensor x = arange(1000, kFloat).to(kCUDA);
+  Tensor y;
+  cuda::Event ready;
+  ready.record();
+  {
+    const cuda::StreamGuard guard(other);
+    CHECK(cuda::current_stream() == other);
+    other.wait_event(ready);
+    y = empty({1000}, x.options());
+    y.copy_(x.cpu());
+    x.record_stream(other);
+  }
+  cuda::current_stream().wait_stream(other);
+  CHECK(y.cpu().equal(x.cpu()));
+  CHECK(other.query());
+  cuda::Event begin(true), end(true);
+  CHECK(error_of([&] { (void)begin.elapsed_time(end); }).find("recorded") != std::string::npos);
+  begin.record();
+  end.record();
+  end.synchronize();
+  CHECK(begin.elapsed_time(end) >= 0);
+}
+
+TEST_CASE("each device has its generator") {
+  manual_seed(7);
+  const Generator first = detail::getDefaultCUDAGenerator(0);
+  CHECK(first.device() == Device("cuda:0"));
+  CHECK(first.current_seed() == 7);
+  CHECK(detail::getDefaultCUDAGenerator(1).current_seed() == 7);
+  cuda::manual_seed(8);
+  CHECK(first.current_seed() == 8);
+  CHECK(detail::getDefaultCUDAGenerator(1).current_seed() == 7);
+  CHECK(first.state_bytes().size() == 16);
+  CHECK(
+      error_of([] {
+        empty({3}, TensorOptions().device(kCUDA)).uniform_(0, 1, detail::getDefaultCPUGenerator());
+      }).find("Expected a 'cuda' device type for generator but found 'cpu'") != std::string::npos);
+}
