@@ -8,6 +8,8 @@
 #include "taper/autograd/gradcheck.h"
 #include "taper/autograd/graph.h"
 #include "taper/core/cuda.h"
+#include "taper/core/cuda_memory.h"
+#include "taper/core/cuda_stream.h"
 #include "taper/core/factories.h"
 #include "taper/core/memory.h"
 #include "taper/core/ops.h"
