@@ -13,12 +13,14 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
               ", does not broadcast to that of self, ", self.sizes());
   if (self.is_same(src)) return self;
   begin_inplace("copy_", self);
-  // Source and target may overlap in part: then through a copy.
+  check_no_partial_overlap(self.impl(), src.impl());
+  // Where nobody knows whether they overlap, as with gaps in both: through a copy.
   const bool overlaps =
       self.is_alias_of(src) && overlap_of(self.impl(), src.impl()) != Overlap::kNone;
   copy_values(self, overlaps ? src.detach().clone() : src);
+  finish_write(self);
   if (recording(self, src) && is_floating_point(self.scalar_type())) {
-    record_inplace(self, "CopyBackward", inputs(self, src), saving_nothing(), [](Backward& b) {
+    record_inplace(self, "CopyBackwards", inputs(self, src), saving_nothing(), [](Backward& b) {
       if (b.wants(0)) b.grad(0) = zeros_like(b.grad_output());
       if (b.wants(1)) b.grad(1) = b.grad_output();
     });
@@ -33,10 +35,10 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
       memory_format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve &&
       !self.is_contiguous() && is_non_overlapping_and_dense(self.sizes(), self.strides());
   const Tensor out = keeps_strides ? empty_strided(self.sizes(), self.strides(), self.options())
-                                   : new_result_like(self);
+                                   : new_result_like(self, "clone");
   copy_values(out, self);
   if (recording(self)) {
-    record(out, "CloneBackward", inputs(self), saving_nothing(),
+    record(out, "CloneBackward0", inputs(self), saving_nothing(),
            [](Backward& b) { b.grad(0) = b.grad_output(); });
   }
   return out;
@@ -48,16 +50,11 @@ Tensor contiguous(const Tensor& self, MemoryFormat) {
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
   check_defined("fill_", self, "self");
-  const bool expanded = has_internal_overlap(self.sizes(), self.strides());
-  if (!expanded) {
-    begin_inplace("fill_", self);
-  } else {
-    // Every position gets the same number, so that overlap does no harm.
-    ++self.impl().version();
-  }
-  fill_values(self, value_of(value));
+  begin_inplace("fill_", self, /*may_overlap=*/true);
+  fill_values(self, value_of(value, self.scalar_type()));
+  finish_write(self);
   if (recording(self)) {
-    record_inplace(self, "FillBackward", inputs(self), saving_nothing(),
+    record_inplace(self, "FillBackward0", inputs(self), saving_nothing(),
                    [](Backward& b) { b.grad(0) = zeros_like(b.grad_output()); });
   }
   return self;
@@ -85,7 +82,7 @@ Tensor to_impl(const Tensor& self, Device device, ScalarType dtype, bool copy) {
       dense ? empty_strided(self.sizes(), self.strides(), options) : empty(self.sizes(), options);
   ops::copy_values(out, self);
   if (is_floating_point(dtype) && autograd::recording(self)) {
-    autograd::record(out, "ToCopyBackward", autograd::inputs(self), autograd::saving_nothing(),
+    autograd::record(out, "ToCopyBackward0", autograd::inputs(self), autograd::saving_nothing(),
                      [](autograd::Backward& b) { b.grad(0) = b.grad_output(); });
   }
   return out;

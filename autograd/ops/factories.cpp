@@ -20,8 +20,7 @@ Tensor finish(Tensor out, const TensorOptions& options) {
 }
 
 Tensor uninitialised(const char* op, IntArrayRef size, const TensorOptions& options) {
-  checked_nbytes(size, options.dtype(), op);
-  return ops::new_result(size, options.dtype(), options.device());
+  return ops::new_result(size, options.dtype(), options.device(), op);
 }
 
 Tensor filled(const char* op, IntArrayRef size, Value value, const TensorOptions& options) {
@@ -44,7 +43,7 @@ Tensor uninitialised_like(const Tensor& self, const TensorOptions& options,
   const bool strided = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve &&
                        !self.is_contiguous() &&
                        is_non_overlapping_and_dense(self.sizes(), self.strides());
-  Tensor out = ops::new_result(self.sizes(), options.dtype(), options.device());
+  Tensor out = ops::new_result(self.sizes(), options.dtype(), options.device(), "empty_like");
   if (strided) out.impl().set_geometry(self.sizes(), self.strides());
   return out;
 }
@@ -73,8 +72,8 @@ Tensor empty(IntArrayRef size, const TensorOptions& options) {
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   TAPER_CHECK(size.size() == stride.size(), "empty_strided: dimensionality of sizes (", size.size(),
               ") must match dimensionality of strides (", stride.size(), ")");
-  int64_t extent = checked_numel(size, "empty_strided") == 0 ? 0 : 1;
-  for (size_t d = 0; d < size.size() && extent > 0; ++d) extent += (size[d] - 1) * stride[d];
+  checked_numel(size, "empty_strided");
+  const int64_t extent = checked_extent(size, stride, "empty_strided");
   const Tensor out = uninitialised("empty_strided", extent, options);
   out.impl().set_geometry(size, stride);
   return finish(out, options);
@@ -90,11 +89,11 @@ Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options)
   const ScalarType natural = value.isFloatingPoint() ? ScalarType(get_default_dtype())
                              : value.isBoolean()     ? kBool
                                                      : kLong;
-  return filled("full", size, value_of(value),
-                options.has_dtype() ? options : options.dtype(natural));
+  const TensorOptions typed = options.has_dtype() ? options : options.dtype(natural);
+  return filled("full", size, value_of(value, typed.dtype()), typed);
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
-  return filled("scalar_tensor", {}, value_of(value), options);
+  return filled("scalar_tensor", {}, value_of(value, options.dtype()), options);
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
@@ -111,7 +110,8 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options,
   return filled_like(self, Value(1), options, format);
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options) {
-  return filled_like(self, value_of(value), options, std::nullopt);
+  const ScalarType dtype = options_like(self, options).dtype();
+  return filled_like(self, value_of(value, dtype), options, std::nullopt);
 }
 
 Tensor arange(const Scalar& end, const TensorOptions& options) {
@@ -135,7 +135,11 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               " by ", by);
   int64_t count = 0;
   if (whole) {
-    const int64_t distance = end.toLong() - start.toLong(), stride = step.toLong();
+    const int64_t stride = step.toLong();
+    int64_t distance, room;
+    const bool overflow = __builtin_sub_overflow(end.toLong(), start.toLong(), &distance) ||
+                          __builtin_add_overflow(distance, stride, &room);
+    TAPER_CHECK(!overflow, "arange: invalid size, possible overflow?");
     count = distance == 0 ? 0 : (distance + stride - (stride > 0 ? 1 : -1)) / stride;
   } else {
     const double steps = std::ceil((to - from) / by);
@@ -143,7 +147,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
     count = static_cast<int64_t>(steps);
   }
   const Tensor out = uninitialised("arange", count, typed);
-  fill_range(out, value_of(start), value_of(step), value_of(end), false, "arange");
+  // Numbers out of int64's range have no meaning there; narrower types wrap, as in PyTorch.
+  const ScalarType checked = is_floating_point(typed.dtype()) ? kDouble : kLong;
+  fill_range(out, value_of(start, checked), value_of(step, checked), value_of(end, checked), false,
+             "arange");
   return finish(out, typed);
 }
 
@@ -153,6 +160,8 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
   const Tensor out = uninitialised("linspace", steps, options);
   const double step =
       steps > 1 ? (end.toDouble() - start.toDouble()) / static_cast<double>(steps - 1) : 0;
+  start.check_fits(options.dtype());
+  end.check_fits(options.dtype());
   fill_range(out, Value(start.toDouble()), Value(step),
              Value(steps > 1 ? end.toDouble() : start.toDouble()), true, "linspace");
   return finish(out, options);
@@ -179,8 +188,8 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                  std::function<void(void*)> deleter, const TensorOptions& options) {
   TAPER_CHECK(sizes.size() == strides.size(), "from_blob: got ", sizes.size(), " sizes and ",
               strides.size(), " strides");
-  int64_t extent = checked_numel(sizes, "from_blob") == 0 ? 0 : 1;
-  for (size_t d = 0; d < sizes.size() && extent > 0; ++d) extent += (sizes[d] - 1) * strides[d];
+  checked_numel(sizes, "from_blob");
+  const int64_t extent = checked_extent(sizes, strides, "from_blob");
   TAPER_CHECK(data || extent == 0, "from_blob: the pointer is null");
   auto* owned = deleter ? new std::function<void(void*)>(std::move(deleter)) : nullptr;
   TensorImplRef impl(new TensorImpl);

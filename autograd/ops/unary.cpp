@@ -66,18 +66,18 @@ void sigmoid_backward(Backward& b) {
 
 // Defines NAME, NAME_ and NAME_out. In the gradient, `g` is what arrives and `b.saved(0)` the input
 // or the result, as the rule says.
-#define TAPER_UNARY(name, Node, Kernel, result, saves, gradient)                           \
-  static constexpr UnaryRule k##Node{#name,          #Node "Backward", UnaryOp::k##Kernel, \
-                                     Result::result, Saves::saves,     gradient};          \
-  Tensor name(const Tensor& self) { return apply(k##Node, self); }                         \
-  Tensor& name##_(Tensor& self)                                                            \
-  {                                                                                        \
-    apply(k##Node, self, Into::inplace(self));                                             \
-    return self;                                                                           \
-  }                                                                                        \
-  Tensor& name##_out(Tensor& out, const Tensor& self) {                                    \
-    apply(k##Node, self, Into::out(out));                                                  \
-    return out;                                                                            \
+#define TAPER_UNARY(name, Node, Kernel, result, saves, gradient)                            \
+  static constexpr UnaryRule k##Node{#name,          #Node "Backward0", UnaryOp::k##Kernel, \
+                                     Result::result, Saves::saves,      gradient};          \
+  Tensor name(const Tensor& self) { return apply(k##Node, self); }                          \
+  Tensor& name##_(Tensor& self)                                                             \
+  {                                                                                         \
+    apply(k##Node, self, Into::inplace(self));                                              \
+    return self;                                                                            \
+  }                                                                                         \
+  Tensor& name##_out(Tensor& out, const Tensor& self) {                                     \
+    apply(k##Node, self, Into::out(out));                                                   \
+    return out;                                                                             \
   }
 
 #define TAPER_GRADIENT(expression)     \
@@ -195,7 +195,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
       "nan_to_num", UnaryOp::kNanToNum, self, dtype, dtype, {},
       {{Value(nan.value_or(0)), Value(posinf.value_or(highest)), Value(neginf.value_or(lowest))}});
   if (recording(self)) {
-    record(out, "NanToNumBackward", inputs(self), saving(self), [](Backward& b) {
+    record(out, "NanToNumBackward0", inputs(self), saving(self), [](Backward& b) {
       b.grad(0) = b.grad_output().masked_fill(b.saved(0).isfinite().logical_not(), 0);
     });
   }
