@@ -38,6 +38,12 @@ Tensor activation(const char* name, const char* node, UnaryOp op, BinaryOp gradi
   return out;
 }
 
+// Zeros, as a function of x: where a gradient is recorded, the slope of something piecewise linear
+// has derivative 0, and not none.
+Tensor zeros_of(const Tensor& x) {
+  return x.masked_fill(ones({}, TensorOptions(kBool).device(x.device())), 0);
+}
+
 Tensor relu_into(const Tensor& self, const Into& into) {
   check_defined("relu", self, "self");
   TAPER_CHECK_TYPE(self.scalar_type() != kBool, "relu: Boolean inputs not supported for relu");
@@ -46,7 +52,7 @@ Tensor relu_into(const Tensor& self, const Into& into) {
   }
   return activation(
       "relu", "ReluBackward0", UnaryOp::kRelu, BinaryOp::kReluGrad, self, {}, Saves::kOutput,
-      [](const Tensor& g, const Tensor& y) { return g * y.gt(0); }, into);
+      [](const Tensor& g, const Tensor& y) { return taper::where(y.gt(0), g, zeros_of(y)); }, into);
 }
 
 Tensor leaky_relu_into(const Tensor& self, const Scalar& slope, const Into& into) {
@@ -55,7 +61,10 @@ Tensor leaky_relu_into(const Tensor& self, const Scalar& slope, const Into& into
   return activation(
       "leaky_relu", "LeakyReluBackward0", UnaryOp::kLeakyRelu, BinaryOp::kLeakyReluGrad, self,
       {{Value(s)}}, Saves::kInput,
-      [s](const Tensor& g, const Tensor& x) { return taper::where(x.gt(0), g, g * s); }, into);
+      [s](const Tensor& g, const Tensor& x) {
+        return taper::where(x.gt(0), g, g * s + zeros_of(x));
+      },
+      into);
 }
 
 }  // namespace
@@ -168,20 +177,25 @@ Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& valu
   const double limit = threshold.toDouble();
   return activation("threshold", "ThresholdBackward0", UnaryOp::kThreshold,
                     BinaryOp::kThresholdGrad, self, parameters, Saves::kInput,
-                    [limit](const Tensor& g, const Tensor& x) { return g * x.gt(limit); });
+                    [limit](const Tensor& g, const Tensor& x) {
+                      return taper::where(x.gt(limit), g, zeros_of(x));
+                    });
 }
 
 // clamp, but NaN keeps its gradient.
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   check_defined("hardtanh", self, "self");
   TAPER_CHECK_TYPE(self.scalar_type() != kBool, "hardtanh: Bool inputs not supported for hardtanh");
+  // Integers take bounds outside their own type, as in clamp.
   const ScalarType dtype = self.scalar_type();
+  const ScalarType bound_dtype = is_floating_point(dtype) ? dtype : kLong;
   const Tensor out = unary("hardtanh", UnaryOp::kClamp, self, dtype, dtype, {},
-                           {{value_of(min_val, dtype), value_of(max_val, dtype)}});
+                           {{value_of(min_val, bound_dtype), value_of(max_val, bound_dtype)}});
   if (recording(self)) {
     record(out, "HardtanhBackward0", inputs(self), saving(self), [min_val, max_val](Backward& b) {
       const Tensor &g = b.grad_output(), x = b.saved(0);
       b.grad(0) = g.masked_fill(x.le(min_val).logical_or(x.ge(max_val)), 0);
+      if (autograd::grad_enabled()) b.grad(0) = b.grad(0) + zeros_of(x);
     });
   }
   return out;

@@ -51,7 +51,7 @@ Tensor contiguous(const Tensor& self, MemoryFormat) {
 Tensor& fill_(Tensor& self, const Scalar& value) {
   check_defined("fill_", self, "self");
   begin_inplace("fill_", self, /*may_overlap=*/true);
-  fill_values(self, value_of(value, self.scalar_type()));
+  fill_values(self, value_to_fill(value, self.scalar_type(), self.numel()));
   finish_write(self);
   if (recording(self)) {
     record_inplace(self, "FillBackward0", inputs(self), saving_nothing(),
@@ -78,8 +78,8 @@ Tensor to_impl(const Tensor& self, Device device, ScalarType dtype, bool copy) {
   // Strides of a dense tensor are kept, as in PyTorch.
   const bool dense = is_non_overlapping_and_dense(self.sizes(), self.strides());
   const TensorOptions options = TensorOptions(dtype).device(device);
-  const Tensor out =
-      dense ? empty_strided(self.sizes(), self.strides(), options) : empty(self.sizes(), options);
+  const Tensor out = dense ? empty_strided(self.sizes(), self.strides(), options)
+                           : ops::new_result(self.sizes(), dtype, device, "to");
   ops::copy_values(out, self);
   if (is_floating_point(dtype) && autograd::recording(self)) {
     autograd::record(out, "ToCopyBackward0", autograd::inputs(self), autograd::saving_nothing(),

@@ -23,9 +23,9 @@ Tensor uninitialised(const char* op, IntArrayRef size, const TensorOptions& opti
   return ops::new_result(size, options.dtype(), options.device(), op);
 }
 
-Tensor filled(const char* op, IntArrayRef size, Value value, const TensorOptions& options) {
+Tensor filled(const char* op, IntArrayRef size, const Scalar& value, const TensorOptions& options) {
   const Tensor out = uninitialised(op, size, options);
-  ops::fill_values(out, value);
+  ops::fill_values(out, ops::value_to_fill(value, options.dtype(), out.numel()));
   return finish(out, options);
 }
 
@@ -48,11 +48,11 @@ Tensor uninitialised_like(const Tensor& self, const TensorOptions& options,
   return out;
 }
 
-Tensor filled_like(const Tensor& self, Value value, const TensorOptions& options,
+Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                    std::optional<MemoryFormat> format) {
   const TensorOptions merged = options_like(self, options);
   const Tensor out = uninitialised_like(self, merged, format);
-  ops::fill_values(out, value);
+  ops::fill_values(out, ops::value_to_fill(value, merged.dtype(), out.numel()));
   return finish(out, merged);
 }
 
@@ -80,20 +80,20 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
-  return filled("zeros", size, Value(0), options);
+  return filled("zeros", size, 0, options);
 }
 Tensor ones(IntArrayRef size, const TensorOptions& options) {
-  return filled("ones", size, Value(1), options);
+  return filled("ones", size, 1, options);
 }
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
   const ScalarType natural = value.isFloatingPoint() ? ScalarType(get_default_dtype())
                              : value.isBoolean()     ? kBool
                                                      : kLong;
   const TensorOptions typed = options.has_dtype() ? options : options.dtype(natural);
-  return filled("full", size, value_of(value, typed.dtype()), typed);
+  return filled("full", size, value, typed);
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
-  return filled("scalar_tensor", {}, value_of(value, options.dtype()), options);
+  return filled("scalar_tensor", {}, value, options);
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
@@ -103,15 +103,14 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
 }
 Tensor zeros_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> format) {
-  return filled_like(self, Value(0), options, format);
+  return filled_like(self, 0, options, format);
 }
 Tensor ones_like(const Tensor& self, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
-  return filled_like(self, Value(1), options, format);
+  return filled_like(self, 1, options, format);
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options) {
-  const ScalarType dtype = options_like(self, options).dtype();
-  return filled_like(self, value_of(value, dtype), options, std::nullopt);
+  return filled_like(self, value, options, std::nullopt);
 }
 
 Tensor arange(const Scalar& end, const TensorOptions& options) {
@@ -252,7 +251,14 @@ namespace {
 template <class T>
 void write_values(void* data, const std::vector<Scalar>& values) {
   T* out = static_cast<T*>(data);
-  for (size_t i = 0; i < values.size(); ++i) out[i] = values[i].to<T>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    // PyTorch lets halves overflow to infinity here, and here only.
+    if constexpr (is_reduced_floating_point(dtype_of<T>)) {
+      out[i] = static_cast<T>(values[i].toDouble());
+    } else {
+      out[i] = values[i].to<T>();
+    }
+  }
 }
 
 }  // namespace

@@ -141,7 +141,10 @@ Tensor begin_target(const Into& into, const char* op, IntArrayRef sizes, ScalarT
 // ---- Checks.
 
 void check_defined(const char* op, const Tensor& tensor, const char* argument) {
-  TAPER_CHECK(tensor.defined(), op, ": argument '", argument, "' is an undefined tensor");
+  TAPER_CHECK(
+      tensor.defined(), op,
+      ": Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument '",
+      argument, "'");
 }
 
 void check_same_device(const char* op, const Tensor& a, const Tensor& b) {

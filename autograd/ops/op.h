@@ -170,6 +170,11 @@ inline Value value_of(const Scalar& value, ScalarType dtype) {
   return value_of(value);
 }
 
+/// The number for a tensor that is filled with it. PyTorch lets a single half overflow to infinity.
+inline Value value_to_fill(const Scalar& value, ScalarType dtype, int64_t numel) {
+  return numel == 1 && is_reduced_floating_point(dtype) ? value_of(value) : value_of(value, dtype);
+}
+
 /// The promoted dtype of several tensors.
 ScalarType result_type_of(TensorList tensors);
 /// The dtype for an op whose result is not whole: floating as it is, integers become the default

@@ -241,11 +241,10 @@ Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
   const Window size = pair("adaptive_avg_pool2d", output_size, "output_size");
   plan.out_h = size.h;
   plan.out_w = size.w;
-  TAPER_CHECK(
-      plan.out_h >= 0 && plan.out_w >= 0,
-      "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0, but "
-      "received ",
-      output_size);
+  TAPER_CHECK(plan.out_h >= 0 && plan.out_w >= 0,
+              "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but "
+              "received ",
+              output_size);
   return average(self, plan, Average::kAdaptive);
 }
 

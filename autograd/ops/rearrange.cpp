@@ -103,6 +103,17 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
                 " of a tensor of shape ", self.sizes());
     result.push_back(length);
   }
+  if (self.numel() == 0 || checked_numel(repeats, "repeat") == 0) {
+    // Nothing to stretch; the other sizes may be too large to be multiplied on the way.
+    const Tensor out = new_result(result, self.scalar_type(), self.device(), "repeat");
+    if (recording(self)) {
+      record(out, "RepeatBackward0", inputs(self), saving_nothing(),
+             [sizes = Dims(self.sizes())](Backward& b) {
+               b.grad(0) = zeros(sizes, b.grad_output().options());
+             });
+    }
+    return out;
+  }
   return self.reshape(spread).expand(stretched).clone(MemoryFormat::Contiguous).view(result);
 }
 

@@ -92,7 +92,10 @@ void sigmoid_backward(Backward& b) {
 TAPER_UNARY(neg, Neg, Neg, kSame, kNothing, TAPER_GRADIENT(-g))
 TAPER_UNARY(abs, Abs, Abs, kSame, kInput, TAPER_GRADIENT(g* b.saved(0).sign()))
 TAPER_UNARY(sign, Sign, Sign, kSame, kNothing, TAPER_ZERO_GRADIENT)
-TAPER_UNARY(square, Square, Square, kSame, kInput, TAPER_GRADIENT(g*(b.saved(0) * 2)))
+TAPER_UNARY(square, Square, Square, kSame, kInput,
+            TAPER_GRADIENT(
+                // By way of pow where it is recorded, so that a third derivative is 0, not nothing.
+                g*((autograd::grad_enabled() ? b.saved(0).pow(1) : b.saved(0)) * 2)))
 TAPER_UNARY(floor, Floor, Floor, kSame, kNothing, TAPER_ZERO_GRADIENT)
 TAPER_UNARY(ceil, Ceil, Ceil, kSame, kNothing, TAPER_ZERO_GRADIENT)
 TAPER_UNARY(round, Round, Round, kSame, kNothing, TAPER_ZERO_GRADIENT)
