@@ -14,6 +14,19 @@ TAPER_INLINE void pass_gate(OpId op) {
   if (TAPER_UNLIKELY(detail::thread_state.mode & detail::kModeObserve)) autograd::announce(op);
 }
 
+[[noreturn]] TAPER_COLD void fail_undefined(OpId op) {
+  detail::fail<Error>(
+      op_name(op),
+      ": Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument "
+      "'self'. "
+      "It was default-constructed, moved from, or is a gradient that was never computed.");
+}
+
+TAPER_INLINE void pass_gate(OpId op, const Tensor& self) {
+  if (TAPER_UNLIKELY(!self.defined())) fail_undefined(op);
+  pass_gate(op);
+}
+
 }  // namespace
 
 namespace autograd {
@@ -43,7 +56,7 @@ void announce(OpId op) {
 // ---- Functions.
 #define TAPER_OP(result, name, policy, ...)                             \
   result name(const Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) { \
-    pass_gate(OpId::name);                                              \
+    pass_gate(OpId::name, self);                                        \
     return ops::name(self TAPER_PASS_ARGS_MORE(__VA_ARGS__));           \
   }
 #define TAPER_OVERLOAD(result, name, ...) TAPER_OP(result, name, , __VA_ARGS__)
@@ -74,7 +87,7 @@ void announce(OpId op) {
 // ---- Methods.
 #define TAPER_OP(result, name, policy, ...)                    \
   result Tensor::name(TAPER_DEFINE_ARGS(__VA_ARGS__)) const {  \
-    pass_gate(OpId::name);                                     \
+    pass_gate(OpId::name, *this);                              \
     return ops::name(*this TAPER_PASS_ARGS_MORE(__VA_ARGS__)); \
   }
 #define TAPER_OVERLOAD(result, name, ...) TAPER_OP(result, name, , __VA_ARGS__)

@@ -22,20 +22,35 @@ bool Tensor::base_requires_grad() const {
 
 namespace autograd {
 
-// Places that the view reaches several times (an expanded one) get the sum.
+namespace {
+
+// The number of each element's place in a buffer that begins at `start`.
+Tensor places_of(const Geometry& geometry, int64_t start, int64_t length, Device device) {
+  return arange(length, TensorOptions(kLong).device(device))
+      .as_strided(geometry.sizes, geometry.strides, geometry.offset - start)
+      .reshape({-1});
+}
+
+}  // namespace
+
+// A place that the view reaches several times (expanded, or windows that overlap) gets the sum; one
+// that the base reaches several times shares its gradient among these positions.
 Tensor scatter_strided(const Tensor& grad, const Geometry& base, const Geometry& view) {
   const int64_t start = std::min(base.offset, view.offset);
   const int64_t end = std::max(base.offset + base.extent(), view.offset + view.extent());
   const int64_t offset = view.offset - start;
   Tensor buffer = zeros({end - start}, grad.options());
   // Adding by index is differentiable again, and right where the view overlaps itself.
-  if (grad_enabled() || has_internal_overlap(view.sizes, view.strides)) {
-    const Tensor places = arange(end - start, TensorOptions(kLong).device(grad.device()))
-                              .as_strided(view.sizes, view.strides, offset)
-                              .reshape({-1});
+  if (grad_enabled() || may_overlap_itself(view.sizes, view.strides)) {
+    const Tensor places = places_of(view, start, end - start, grad.device());
     buffer = buffer.index_add(0, places, grad.reshape({-1}));
   } else {
     buffer.as_strided(view.sizes, view.strides, offset).copy_(grad);
+  }
+  if (may_overlap_itself(base.sizes, base.strides)) {
+    const Tensor places = places_of(base, start, end - start, grad.device());
+    const Tensor once = ones({places.numel()}, grad.options());
+    buffer = buffer / zeros({end - start}, grad.options()).index_add_(0, places, once).clamp_min(1);
   }
   return buffer.as_strided(base.sizes, base.strides, base.offset - start);
 }
@@ -53,7 +68,7 @@ void renew_view(TensorImpl& view) {
   view.view_version = view.version();
   if (!base.requires_grad()) return;
   const Tensor self(TensorImplRef::share(&view));
-  record_view(self, "AsStridedBackward", inputs(base),
+  record_view(self, "AsStridedBackward0", inputs(base),
               [base_geometry = Geometry(base.impl()), geometry = Geometry(view)](Backward& b) {
                 b.grad(0) = scatter_strided(b.grad_output(), base_geometry, geometry);
               });

@@ -156,7 +156,7 @@ TensorImpl* leaf_of(Node& accumulator) { return meta_of_accumulator(accumulator)
 
 std::string forward_name(const Node& node) {
   std::string_view name = node.name;
-  if (name.ends_with("Backward")) name.remove_suffix(std::string_view("Backward").size());
+  name = name.substr(0, name.rfind("Backward"));
   std::string out;
   for (const char c : name) {
     const bool upper = c >= 'A' && c <= 'Z';
@@ -189,6 +189,29 @@ const Tensor& Backward::grad_output(int i) {
   return grad_outputs_[i];
 }
 
+namespace {
+
+// The tensor is named by what made it, as in PyTorch; a leaf has no such name.
+[[noreturn]] TAPER_COLD void fail_changed(const Node& node, const SavedTensor& saved) {
+  const TensorImpl& impl = *saved.impl.get();
+  taper::detail::MessageBuilder maker;
+  const bool is_output = saved.output_nr >= 0;
+  if (const Node* made_by = is_output ? &node : impl.grad_fn) {
+    const int64_t number = is_output ? saved.output_nr : int64_t{impl.output_nr};
+    maker << ", which is output " << number << " of " << made_by->name << ",";
+  }
+  taper::detail::fail<Error>(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [",
+      taper::to_string(impl.dtype), "Tensor ", IntArrayRef(impl.sizes), "]", maker.take(),
+      " is at version ", impl.version(), "; expected version ", saved.version,
+      " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+      "gradient, with autograd::DetectAnomalyGuard. The tensor was saved for ",
+      node.name, ".");
+}
+
+}  // namespace
+
 Tensor unpack(Node& node, int index) {
   const SavedTensor& saved = node.saved()[index];
   const bool is_output = saved.output_nr >= 0;
@@ -202,15 +225,7 @@ Tensor unpack(Node& node, int index) {
       node.name, ".");
   if (!saved.impl) return {};
   TensorImpl& impl = *saved.impl.get();
-  TAPER_CHECK(
-      impl.version() == saved.version,
-      "one of the variables needed for gradient computation has been modified by an inplace "
-      "operation: [",
-      taper::to_string(impl.dtype), "Tensor ", IntArrayRef(impl.sizes),
-      is_output ? "], which is output " : "], which was saved by ", is_output ? saved.output_nr : 0,
-      " of ", node.name, ", is at version ", impl.version(), "; expected version ", saved.version,
-      " instead. Hint: enable anomaly detection to find the operation that failed to compute "
-      "its gradient, with autograd::DetectAnomalyGuard.");
+  if (TAPER_UNLIKELY(impl.version() != saved.version)) fail_changed(node, saved);
   if (!is_output) return Tensor(saved.impl);
   // An output was kept without its history; hand out an alias that has it again.
   TensorImplRef alias = alias_impl(impl);
@@ -318,6 +333,14 @@ void attach_view(Node* node, const Tensor& out) {
   impl.grad_fn = node;
   impl.output_nr = 0;
   impl.view_version = impl.version();
+}
+
+void attach_views(Node* node, Refs outputs) {
+  attach_fresh(node, outputs);
+  for (size_t i = 0; i < outputs.size; ++i) {
+    TensorImpl& out = outputs.data[i]->impl();
+    out.view_version = out.version();
+  }
 }
 
 }  // namespace detail

@@ -76,7 +76,7 @@ struct Node {
   bool released = false;        ///< saved tensors were freed by a backward pass
   Scratch scratch;
   uint64_t sequence = 0;       ///< larger than that of every node it points to
-  const char* name = nullptr;  ///< "MulBackward"
+  const char* name = nullptr;  ///< "MulBackward0", as in PyTorch
   const NodeFunctions* functions = nullptr;
   NodeExtras* extras = nullptr;
 
@@ -119,7 +119,7 @@ Edge gradient_edge(const Tensor& tensor);
 NodeExtras& extras_of(Node& node);
 /// The leaf that an accumulator adds to.
 TensorImpl* leaf_of(Node& accumulator);
-/// "MulBackward" -> "mul"
+/// "MulBackward0" -> "mul"
 std::string forward_name(const Node& node);
 
 /// The tensor as it was saved. Throws when it was changed in place since, or freed.
@@ -201,6 +201,7 @@ Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, 
 void attach_fresh(Node* node, Refs outputs);
 void attach_inplace(Node* node, const Tensor& self);
 void attach_view(Node* node, const Tensor& out);
+void attach_views(Node* node, Refs outputs);
 
 template <class Function>
 Function* function_of(Node& node) {
@@ -252,7 +253,8 @@ void record_all(Refs outputs, const char* name, Refs inputs, Refs saved, F&& bac
                        outputs);
 }
 /// The same for an op that has overwritten `self`: its history is replaced, or, where it is a view,
-/// that of its base is rewritten. `begin_inplace` (ops/op.h) must have been called before.
+/// that of its base is rewritten. `begin_inplace` (ops/op.h) must have been called before the
+/// write, `finish_write` after it.
 template <class F>
 void record_inplace(const Tensor& self, const char* name, Refs inputs, Refs saved, F&& backward) {
   const auto outputs = taper::autograd::inputs(self);
@@ -265,6 +267,14 @@ void record_view(const Tensor& out, const char* name, Refs inputs, F&& backward)
   const auto outputs = taper::autograd::inputs(out);
   detail::attach_view(
       detail::make_node(outputs, name, inputs, saving_nothing(), std::forward<F>(backward)), out);
+}
+/// The same for all views that one op makes of a tensor.
+template <class F>
+void record_views(TensorList out, const char* name, Refs inputs, F&& backward) {
+  const RefVector outputs = taper::autograd::inputs(out);
+  detail::attach_views(
+      detail::make_node(outputs, name, inputs, saving_nothing(), std::forward<F>(backward)),
+      outputs);
 }
 
 }  // namespace taper::autograd

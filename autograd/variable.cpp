@@ -37,7 +37,8 @@ std::vector<GradFn> GradFn::next_functions() const {
 const Tensor& Tensor::set_requires_grad(bool on) const {
   TensorImpl& self = impl();
   TAPER_CHECK(!on || is_floating_point(),
-              "only Tensors of floating point dtype can require gradients, but got ", self.dtype);
+              "Only Tensors of floating point and complex dtype can require gradients, but got ",
+              self.dtype);
   TAPER_CHECK(
       !on || !self.is_inference,
       "Setting requires_grad=true on inference tensor outside InferenceMode is not allowed.");
@@ -47,6 +48,11 @@ const Tensor& Tensor::set_requires_grad(bool on) const {
               "var_no_grad = var.detach().");
   if (is_leaf()) self.requires_grad = on;
   return *this;
+}
+
+uint32_t Tensor::_version() const {
+  TAPER_CHECK(!is_inference(), "Inference tensors do not track version counter.");
+  return impl().version();
 }
 
 GradFn Tensor::grad_fn() const {

@@ -15,14 +15,13 @@ int64_t checked_numel(IntArrayRef sizes, const char* op) {
   TAPER_CHECK(sizes.size() <= kMaxRank, op, ": tensors have at most ", kMaxRank,
               " dimensions, but got ", sizes.size());
   int64_t numel = 1;
-  bool overflow = false, empty = false;
+  bool overflow = false;
   for (const int64_t size : sizes) {
     TAPER_CHECK(size >= 0, op, ": Trying to create tensor with negative dimension ", size, ": ",
                 sizes);
-    empty |= size == 0;
+    // In PyTorch, too, a size of 0 helps only those behind it.
     overflow |= __builtin_mul_overflow(numel, size, &numel);
   }
-  if (empty) return 0;
   TAPER_CHECK(!overflow, op, ": Storage size calculation overflowed with sizes=", sizes);
   return numel;
 }
@@ -36,18 +35,43 @@ size_t checked_nbytes(IntArrayRef sizes, ScalarType dtype, const char* op) {
   return static_cast<size_t>(bytes);
 }
 
+void check_dense(IntArrayRef sizes, ScalarType dtype, const char* op) {
+  checked_nbytes(sizes, dtype, op);
+  int64_t stride = 1;
+  bool overflow = false;
+  for (size_t i = sizes.size(); i-- > 1;) {
+    overflow |= __builtin_mul_overflow(stride, std::max<int64_t>(sizes[i], 1), &stride);
+  }
+  TAPER_CHECK(!overflow, op, ": Stride calculation overflowed with sizes=", sizes);
+}
+
+int64_t checked_extent(IntArrayRef sizes, IntArrayRef strides, const char* op) {
+  int64_t last = 0;
+  bool overflow = false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    int64_t step;
+    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &step);
+    overflow |= __builtin_add_overflow(last, step, &last);
+  }
+  // Room for an offset, and for the largest element size.
+  TAPER_CHECK(!overflow && last < INT64_MAX / 16, op,
+              ": Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
+  return last + 1;
+}
+
 Dims contiguous_strides(IntArrayRef sizes) {
   Dims strides;
   int64_t* const out = strides.resize(static_cast<int>(sizes.size()));
-  int64_t stride = 1;
+  uint64_t stride = 1;  // beyond the first dimension it may wrap: nobody reads it there
   for (size_t i = sizes.size(); i-- > 0;) {
-    out[i] = stride;
-    stride *= std::max<int64_t>(sizes[i], 1);
+    out[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(std::max<int64_t>(sizes[i], 1));
   }
   return strides;
 }
 
-Dims infer_size(IntArrayRef a, IntArrayRef b) {
+Dims infer_size(IntArrayRef a, IntArrayRef b, const char* op) {
   const size_t rank = std::max(a.size(), b.size());
   Dims out;
   int64_t* const sizes = out.resize(static_cast<int>(rank));
@@ -55,9 +79,9 @@ Dims infer_size(IntArrayRef a, IntArrayRef b) {
   for (size_t i = 1; i <= rank; ++i) {
     const int64_t size_a = i <= a.size() ? a[a.size() - i] : 1;
     const int64_t size_b = i <= b.size() ? b[b.size() - i] : 1;
-    TAPER_CHECK(size_a == size_b || size_a == 1 || size_b == 1, "The size of tensor a (", size_a,
-                ") must match the size of tensor b (", size_b, ") at non-singleton dimension ",
-                rank - i, ". The shapes are ", a, " and ", b, ".");
+    TAPER_CHECK(size_a == size_b || size_a == 1 || size_b == 1, op, ": The size of tensor a (",
+                size_a, ") must match the size of tensor b (", size_b,
+                ") at non-singleton dimension ", rank - i, ". The shapes are ", a, " and ", b, ".");
     sizes[rank - i] = size_a == 1 ? size_b : size_a;
   }
   return out;
@@ -101,16 +125,17 @@ uint32_t dim_set(OptionalIntArrayRef dims, int64_t rank, const char* op) {
   return rank == 0 ? 0 : set;
 }
 
-Dims infer_view_size(IntArrayRef shape, int64_t numel) {
+Dims infer_view_size(IntArrayRef shape, int64_t numel, const char* op) {
   Dims out(shape);
   int inferred = -1;
   int64_t known = 1;
   bool overflow = false;
   for (int i = 0; i < out.size(); ++i) {
-    TAPER_CHECK(out[i] >= -1, "invalid shape dimension ", out[i], " at index ", i, " of shape ",
-                shape);
+    TAPER_CHECK(out[i] >= -1, op, ": invalid shape dimension ", out[i], " at index ", i,
+                " of shape ", shape);
     if (out[i] == -1) {
-      TAPER_CHECK(inferred < 0, "only one dimension can be inferred, but the shape is ", shape);
+      TAPER_CHECK(inferred < 0, op, ": only one dimension can be inferred, but the shape is ",
+                  shape);
       inferred = i;
     } else {
       overflow |= __builtin_mul_overflow(known, out[i], &known);
@@ -120,10 +145,10 @@ Dims infer_view_size(IntArrayRef shape, int64_t numel) {
     out[inferred] = numel / known;
     return out;
   }
-  TAPER_CHECK(inferred < 0 || known != 0 || numel != 0,
-              "cannot reshape tensor of 0 elements into shape ", shape,
+  TAPER_CHECK(inferred < 0 || known != 0 || numel != 0, op,
+              ": cannot reshape tensor of 0 elements into shape ", shape,
               " because the unspecified dimension size -1 can be any value and is ambiguous");
-  TAPER_CHECK(inferred < 0 && known == numel && !overflow, "shape '", shape,
+  TAPER_CHECK(inferred < 0 && known == numel && !overflow, op, ": shape '", shape,
               "' is invalid for input of size ", numel);
   return out;
 }
@@ -202,6 +227,25 @@ bool has_internal_overlap(IntArrayRef sizes, IntArrayRef strides) {
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] > 1 && strides[i] == 0) return true;
+  }
+  return false;
+}
+
+bool may_overlap_itself(IntArrayRef sizes, IntArrayRef strides) {
+  // In ascending order of strides, each step must lead beyond all that the steps before reach.
+  Dims order;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return false;
+    if (sizes[i] > 1) order.push_back(static_cast<int64_t>(i));
+  }
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return strides[static_cast<size_t>(a)] < strides[static_cast<size_t>(b)];
+  });
+  int64_t reach = 0;
+  for (const int64_t i : order) {
+    const size_t d = static_cast<size_t>(i);
+    if (strides[d] <= reach) return true;
+    reach += (sizes[d] - 1) * strides[d];
   }
   return false;
 }

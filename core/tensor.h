@@ -213,7 +213,7 @@ class TAPER_API Tensor {
   /// The node that made this tensor; null for leaves.
   GradFn grad_fn() const;
   uint32_t output_nr() const { return impl().output_nr; }
-  uint32_t _version() const { return impl().version(); }
+  uint32_t _version() const;
   /// Computes gradients of the leaves this depends on, and adds them to their `.grad()`.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
                 bool create_graph = false, std::optional<TensorList> inputs = std::nullopt) const;

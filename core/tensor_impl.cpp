@@ -1,5 +1,6 @@
 #include "taper/core/tensor_impl.h"
 
+#include "taper/core/shape.h"
 #include "taper/core/small_alloc.h"
 
 namespace taper {
@@ -36,28 +37,33 @@ TensorImpl::~TensorImpl() {
 void TensorImpl::set_geometry(IntArrayRef new_sizes, IntArrayRef new_strides) {
   sizes.assign(new_sizes);
   strides.assign(new_strides);
-  int64_t count = 1;
+  // Unsigned: where a size is 0, the product of others may wrap on its way to 0.
+  uint64_t count = 1;
   bool dense = true;
   for (int i = dim() - 1; i >= 0; --i) {
     // A dimension of one element has no stride to speak of.
-    dense &= sizes[i] == 1 || strides[i] == count;
-    count *= sizes[i];
+    dense &= sizes[i] == 1 || strides[i] == static_cast<int64_t>(count);
+    count *= static_cast<uint64_t>(sizes[i]);
   }
-  numel = count;
+  numel = static_cast<int64_t>(count);
   is_contiguous = dense || count == 0;
 }
 
-void TensorImpl::set_contiguous(IntArrayRef new_sizes) {
+void TensorImpl::set_contiguous(IntArrayRef new_sizes, const char* op) {
   sizes.assign(new_sizes);
   const int rank = dim();
   int64_t* const step = strides.resize(rank);
-  int64_t count = 1, stride = 1;
+  int64_t stride = 1;
+  bool plain = true, empty = false;
   for (int i = rank - 1; i >= 0; --i) {
     step[i] = stride;
-    stride *= sizes[i] > 0 ? sizes[i] : 1;
-    count *= sizes[i];
+    empty |= sizes[i] == 0;
+    plain &= sizes[i] >= 0;
+    plain &= !__builtin_mul_overflow(stride, sizes[i] > 0 ? sizes[i] : 1, &stride);
   }
-  numel = count;
+  // Element sizes are 8 at most. Large or odd shapes are looked at again, and exactly.
+  if (TAPER_UNLIKELY(!plain || stride > INT64_MAX / 8)) check_dense(sizes, dtype, op);
+  numel = empty ? 0 : stride;
   is_contiguous = true;
 }
 

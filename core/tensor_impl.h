@@ -109,6 +109,7 @@ struct TAPER_API TensorImpl {
   bool is_wrapped_number = false;  ///< made from a Scalar: takes part in promotion by kind only
   bool is_inference = false;       ///< made in inference mode: never recorded
   bool view_in_no_grad = false;    ///< a view made while recording was off: not for in-place later
+  bool view_of_many = false;       ///< one of the views of split or unbind, or a view of one
   uint32_t output_nr = 0;          ///< which output of grad_fn this is
   uint32_t view_version = 0;       ///< version at which grad_fn of a view was made
   int64_t numel = 0;
@@ -135,7 +136,9 @@ struct TAPER_API TensorImpl {
   int dim() const { return sizes.size(); }
   /// Sets sizes and strides and what follows from them. Sizes must have been checked.
   void set_geometry(IntArrayRef new_sizes, IntArrayRef new_strides);
-  void set_contiguous(IntArrayRef new_sizes);
+  /// The same for a dense row-major tensor, with the check: throws for `op` where the number of
+  /// elements, of bytes or a stride would overflow.
+  void set_contiguous(IntArrayRef new_sizes, const char* op = "empty");
 
   // From a thread's free list: an impl is made and dropped with every op.
   static void* operator new(size_t size);

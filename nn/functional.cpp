@@ -153,7 +153,11 @@ Tensor adaptive_avg_pool1d(const Tensor& input, const AdaptiveAvgPool1dFuncOptio
 }
 Tensor adaptive_avg_pool2d(const Tensor& input, const AdaptiveAvgPool2dFuncOptions& options) {
   const auto& size = *options.output_size();
-  return taper::adaptive_avg_pool2d(input, {size[0].value_or(-1), size[1].value_or(-1)});
+  // Left out means: as the input has it.
+  const auto extent = [&](size_t i) {
+    return size[i] ? *size[i] : input.size(static_cast<int>(i) - 2);
+  };
+  return taper::adaptive_avg_pool2d(input, {extent(0), extent(1)});
 }
 
 Tensor pad(const Tensor& input, const PadFuncOptions& options) {

@@ -81,19 +81,31 @@ Tensor uniform_(Tensor tensor, double low, double high) {
   const NoGradGuard guard;
   return tensor.uniform_(low, high);
 }
+
+namespace {
+
+// Without inputs or outputs the bounds would be infinite; there is nothing to draw either.
+bool has_no_elements(const Tensor& tensor) { return tensor.dim() >= 2 && tensor.numel() == 0; }
+
+}  // namespace
+
 Tensor xavier_normal_(Tensor tensor, double gain) {
+  if (has_no_elements(tensor)) return tensor;
   const double std = xavier_std(tensor, gain);
   return normal_(std::move(tensor), 0.0, std);
 }
 Tensor xavier_uniform_(Tensor tensor, double gain) {
+  if (has_no_elements(tensor)) return tensor;
   const double bound = std::sqrt(3.0) * xavier_std(tensor, gain);
   return uniform_(std::move(tensor), -bound, bound);
 }
 Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
+  if (has_no_elements(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);
   return normal_(std::move(tensor), 0.0, std);
 }
 Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
+  if (has_no_elements(tensor)) return tensor;
   const double bound = std::sqrt(3.0) * kaiming_std(tensor, a, mode, nonlinearity);
   return uniform_(std::move(tensor), -bound, bound);
 }

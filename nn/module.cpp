@@ -248,7 +248,14 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
   check_name("Parameter", name);
   // An undefined one is registered too, so that the name is known; it counts for nothing until it
   // is set.
-  if (tensor.defined()) tensor.set_requires_grad(requires_grad && tensor.is_floating_point());
+  if (tensor.defined()) {
+    TAPER_CHECK(!requires_grad || tensor.is_floating_point(),
+                "register_parameter: Only Tensors of "
+                "floating point and complex dtype can require gradients, but '",
+                name, "' is of dtype ", tensor.scalar_type(),
+                ". Pass requires_grad=false, or register it as a buffer.");
+    tensor.set_requires_grad(requires_grad);
+  }
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 

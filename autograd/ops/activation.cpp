@@ -38,6 +38,12 @@ Tensor activation(const char* name, const char* node, UnaryOp op, BinaryOp gradi
   return out;
 }
 
+// Zeros, as a function of x: where a gradient is recorded, the slope of something piecewise linear
+// has derivative 0, and not none.
+Tensor zeros_of(const Tensor& x) {
+  return x.masked_fill(ones({}, TensorOptions(kBool).device(x.device())), 0);
+}
+
 Tensor relu_into(const Tensor& self, const Into& into) {
   check_defined("relu", self, "self");
   TAPER_CHECK_TYPE(self.scalar_type() != kBool, "relu: Boolean inputs not supported for relu");
@@ -45,16 +51,20 @@ Tensor relu_into(const Tensor& self, const Into& into) {
     return unary("relu", UnaryOp::kRelu, self, self.scalar_type(), self.scalar_type(), into);
   }
   return activation(
-      "relu", "ReluBackward", UnaryOp::kRelu, BinaryOp::kReluGrad, self, {}, Saves::kOutput,
-      [](const Tensor& g, const Tensor& y) { return g * y.gt(0); }, into);
+      "relu", "ReluBackward0", UnaryOp::kRelu, BinaryOp::kReluGrad, self, {}, Saves::kOutput,
+      [](const Tensor& g, const Tensor& y) { return taper::where(y.gt(0), g, zeros_of(y)); }, into);
 }
 
 Tensor leaky_relu_into(const Tensor& self, const Scalar& slope, const Into& into) {
+  slope.check_fits(self.scalar_type());
   const double s = slope.toDouble();
   return activation(
-      "leaky_relu", "LeakyReluBackward", UnaryOp::kLeakyRelu, BinaryOp::kLeakyReluGrad, self,
+      "leaky_relu", "LeakyReluBackward0", UnaryOp::kLeakyRelu, BinaryOp::kLeakyReluGrad, self,
       {{Value(s)}}, Saves::kInput,
-      [s](const Tensor& g, const Tensor& x) { return taper::where(x.gt(0), g, g * s); }, into);
+      [s](const Tensor& g, const Tensor& x) {
+        return taper::where(x.gt(0), g, g * s + zeros_of(x));
+      },
+      into);
 }
 
 }  // namespace
@@ -75,8 +85,10 @@ Tensor& leaky_relu_(Tensor& self, const Scalar& negative_slope) {
 
 Tensor elu(const Tensor& self, const Scalar& alpha, const Scalar& scale,
            const Scalar& input_scale) {
+  for (const Scalar* factor : {&alpha, &scale, &input_scale})
+    factor->check_fits(self.scalar_type());
   const double a = alpha.toDouble(), s = scale.toDouble(), i = input_scale.toDouble();
-  return activation("elu", "EluBackward", UnaryOp::kElu, BinaryOp::kEluGrad, self,
+  return activation("elu", "EluBackward0", UnaryOp::kElu, BinaryOp::kEluGrad, self,
                     {{Value(a), Value(s), Value(i)}}, Saves::kInput,
                     [a, s, i](const Tensor& g, const Tensor& x) {
                       return taper::where(x.gt(0), g * s, g * ((x * i).exp() * (a * s * i)));
@@ -90,7 +102,7 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
 
 Tensor gelu(const Tensor& self, const std::string& approximate) {
   if (approximate == "none") {
-    return activation("gelu", "GeluBackward", UnaryOp::kGelu, BinaryOp::kGeluGrad, self, {},
+    return activation("gelu", "GeluBackward0", UnaryOp::kGelu, BinaryOp::kGeluGrad, self, {},
                       Saves::kInput, [](const Tensor& g, const Tensor& x) {
                         const Tensor cdf = ((x * kInvSqrt2).erf() + 1) * 0.5;
                         return g * (cdf + x * ((x * x * -0.5).exp() * kInvSqrt2Pi));
@@ -99,7 +111,7 @@ Tensor gelu(const Tensor& self, const std::string& approximate) {
   TAPER_CHECK_VALUE(approximate == "tanh",
                     "approximate argument must be either none or tanh, but got '", approximate,
                     "'");
-  return activation("gelu", "GeluBackward", UnaryOp::kGeluTanh, BinaryOp::kGeluTanhGrad, self, {},
+  return activation("gelu", "GeluBackward0", UnaryOp::kGeluTanh, BinaryOp::kGeluTanhGrad, self, {},
                     Saves::kInput, [](const Tensor& g, const Tensor& x) {
                       const Tensor inner = (x + x.pow(3) * kGeluCubic) * kSqrt2OverPi;
                       const Tensor t = inner.tanh();
@@ -109,7 +121,7 @@ Tensor gelu(const Tensor& self, const std::string& approximate) {
 }
 
 Tensor silu(const Tensor& self) {
-  return activation("silu", "SiluBackward", UnaryOp::kSilu, BinaryOp::kSiluGrad, self, {},
+  return activation("silu", "SiluBackward0", UnaryOp::kSilu, BinaryOp::kSiluGrad, self, {},
                     Saves::kInput, [](const Tensor& g, const Tensor& x) {
                       const Tensor s = x.sigmoid();
                       return g * (s * (x * (1 - s) + 1));
@@ -117,7 +129,7 @@ Tensor silu(const Tensor& self) {
 }
 
 Tensor mish(const Tensor& self) {
-  return activation("mish", "MishBackward", UnaryOp::kMish, BinaryOp::kMishGrad, self, {},
+  return activation("mish", "MishBackward0", UnaryOp::kMish, BinaryOp::kMishGrad, self, {},
                     Saves::kInput, [](const Tensor& g, const Tensor& x) {
                       const Tensor t = taper::softplus(x).tanh();
                       return g * (t + x * x.sigmoid() * (1 - t * t));
@@ -126,7 +138,7 @@ Tensor mish(const Tensor& self) {
 
 Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
   const double k = beta.toDouble(), limit = threshold.toDouble();
-  return activation("softplus", "SoftplusBackward", UnaryOp::kSoftplus, BinaryOp::kSoftplusGrad,
+  return activation("softplus", "SoftplusBackward0", UnaryOp::kSoftplus, BinaryOp::kSoftplusGrad,
                     self, {{Value(k), Value(limit)}}, Saves::kInput,
                     [k, limit](const Tensor& g, const Tensor& x) {
                       return taper::where((x * k).gt(limit), g, g * (x * k).sigmoid());
@@ -134,50 +146,56 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
 }
 
 Tensor log_sigmoid(const Tensor& self) {
-  return activation("log_sigmoid", "LogSigmoidBackward", UnaryOp::kLogSigmoid,
+  return activation("log_sigmoid", "LogSigmoidBackward0", UnaryOp::kLogSigmoid,
                     BinaryOp::kLogSigmoidGrad, self, {}, Saves::kInput,
                     [](const Tensor& g, const Tensor& x) { return g * (-x).sigmoid(); });
 }
 
 Tensor hardsigmoid(const Tensor& self) {
   return activation(
-      "hardsigmoid", "HardsigmoidBackward", UnaryOp::kHardsigmoid, BinaryOp::kHardsigmoidGrad, self,
-      {}, Saves::kInput,
+      "hardsigmoid", "HardsigmoidBackward0", UnaryOp::kHardsigmoid, BinaryOp::kHardsigmoidGrad,
+      self, {}, Saves::kInput,
       [](const Tensor& g, const Tensor& x) { return g * x.gt(-3).logical_and(x.lt(3)) / 6; });
 }
 
 Tensor hardswish(const Tensor& self) {
-  return activation("hardswish", "HardswishBackward", UnaryOp::kHardswish, BinaryOp::kHardswishGrad,
-                    self, {}, Saves::kInput, [](const Tensor& g, const Tensor& x) {
-                      const Tensor middle = g * (x / 3 + 0.5);
-                      return taper::where(x.lt(-3), zeros({}, g.options()),
-                                          taper::where(x.le(3), middle, g));
-                    });
+  return activation(
+      "hardswish", "HardswishBackward0", UnaryOp::kHardswish, BinaryOp::kHardswishGrad, self, {},
+      Saves::kInput, [](const Tensor& g, const Tensor& x) {
+        const Tensor middle = g * (x / 3 + 0.5);
+        return taper::where(x.lt(-3), zeros({}, g.options()), taper::where(x.le(3), middle, g));
+      });
 }
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
-  const UnaryParameters parameters{{value_of(threshold), value_of(value)}};
+  const UnaryParameters parameters{
+      {value_of(threshold, self.scalar_type()), value_of(value, self.scalar_type())}};
   if (!self.is_floating_point()) {
     return unary("threshold", UnaryOp::kThreshold, self, self.scalar_type(), self.scalar_type(), {},
                  parameters);
   }
   const double limit = threshold.toDouble();
-  return activation("threshold", "ThresholdBackward", UnaryOp::kThreshold, BinaryOp::kThresholdGrad,
-                    self, parameters, Saves::kInput,
-                    [limit](const Tensor& g, const Tensor& x) { return g * x.gt(limit); });
+  return activation("threshold", "ThresholdBackward0", UnaryOp::kThreshold,
+                    BinaryOp::kThresholdGrad, self, parameters, Saves::kInput,
+                    [limit](const Tensor& g, const Tensor& x) {
+                      return taper::where(x.gt(limit), g, zeros_of(x));
+                    });
 }
 
 // clamp, but NaN keeps its gradient.
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   check_defined("hardtanh", self, "self");
   TAPER_CHECK_TYPE(self.scalar_type() != kBool, "hardtanh: Bool inputs not supported for hardtanh");
+  // Integers take bounds outside their own type, as in clamp.
   const ScalarType dtype = self.scalar_type();
+  const ScalarType bound_dtype = is_floating_point(dtype) ? dtype : kLong;
   const Tensor out = unary("hardtanh", UnaryOp::kClamp, self, dtype, dtype, {},
-                           {{value_of(min_val), value_of(max_val)}});
+                           {{value_of(min_val, bound_dtype), value_of(max_val, bound_dtype)}});
   if (recording(self)) {
-    record(out, "HardtanhBackward", inputs(self), saving(self), [min_val, max_val](Backward& b) {
+    record(out, "HardtanhBackward0", inputs(self), saving(self), [min_val, max_val](Backward& b) {
       const Tensor &g = b.grad_output(), x = b.saved(0);
       b.grad(0) = g.masked_fill(x.le(min_val).logical_or(x.ge(max_val)), 0);
+      if (autograd::grad_enabled()) b.grad(0) = b.grad(0) + zeros_of(x);
     });
   }
   return out;

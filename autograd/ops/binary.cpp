@@ -35,9 +35,9 @@ Tensor add_into(const Tensor& self, const Tensor& other, const Scalar& alpha, co
   check_alpha(kName, dtype, alpha);
   TAPER_SAVE_OPERANDS;
   const Tensor out =
-      binary(kName, BinaryOp::kAdd, self, other, dtype, dtype, into, value_of(alpha));
+      binary(kName, BinaryOp::kAdd, self, other, dtype, dtype, into, value_of(alpha, dtype));
   if (self_wants || other_wants) {
-    record_into(into, out, "AddBackward", inputs(self, other), saving_nothing(),
+    record_into(into, out, "AddBackward0", inputs(self, other), saving_nothing(),
                 [alpha](Backward& b) {
                   const Tensor& g = b.grad_output();
                   if (b.wants(1)) b.grad(1) = alpha.equal(1) ? g : g * alpha;
@@ -62,9 +62,9 @@ Tensor sub_into(const Tensor& self, const Tensor& other, const Scalar& alpha, co
   check_alpha(kName, dtype, alpha);
   TAPER_SAVE_OPERANDS;
   const Tensor out =
-      binary(kName, BinaryOp::kSub, self, other, dtype, dtype, into, value_of(alpha));
+      binary(kName, BinaryOp::kSub, self, other, dtype, dtype, into, value_of(alpha, dtype));
   if (self_wants || other_wants) {
-    record_into(into, out, "SubBackward", inputs(self, other), saving_nothing(),
+    record_into(into, out, "SubBackward0", inputs(self, other), saving_nothing(),
                 [alpha](Backward& b) {
                   const Tensor& g = b.grad_output();
                   if (b.wants(1)) b.grad(1) = alpha.equal(1) ? -g : g * -alpha;
@@ -83,7 +83,7 @@ Tensor mul_into(const Tensor& self, const Tensor& other, const Into& into) {
   const BeforeWrite saved_other(into, self_wants, other);
   const Tensor out = binary(kName, BinaryOp::kMul, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
-    record_into(into, out, "MulBackward", inputs(self, other),
+    record_into(into, out, "MulBackward0", inputs(self, other),
                 saving(when(other_wants, *saved_self), when(self_wants, *saved_other)),
                 [](Backward& b) {
                   const Tensor& g = b.grad_output();
@@ -103,7 +103,7 @@ Tensor div_into(const Tensor& self, const Tensor& other, const Into& into) {
   const BeforeWrite saved_other(into, self_wants || other_wants, other);
   const Tensor out = binary(kName, BinaryOp::kDiv, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
-    record_into(into, out, "DivBackward", inputs(self, other),
+    record_into(into, out, "DivBackward0", inputs(self, other),
                 saving(when(other_wants, *saved_self), *saved_other), [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   const Tensor other = b.saved(1);
@@ -123,7 +123,7 @@ Tensor rounded_division_into(const char* kName, BinaryOp op, const Tensor& self,
   TAPER_SAVE_OPERANDS;
   const Tensor out = binary(kName, op, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
-    record_into(into, out, "DivBackward", inputs(self, other), saving_nothing(), [](Backward& b) {
+    record_into(into, out, "DivBackward2", inputs(self, other), saving_nothing(), [](Backward& b) {
       const Tensor zero = zeros_like(b.grad_output());
       if (b.wants(0)) b.grad(0) = zero;
       if (b.wants(1)) b.grad(1) = zero;
@@ -155,7 +155,11 @@ Tensor modulo_into(const char* kName, BinaryOp op, const Tensor& self, const Ten
   const Tensor out = binary(kName, op, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
     const bool floors = op == BinaryOp::kRemainder;
-    record_into(into, out, floors ? "RemainderBackward" : "FmodBackward", inputs(self, other),
+    const bool by_number = other.impl().is_wrapped_number;
+    const char* const name = floors      ? by_number ? "RemainderBackward0" : "RemainderBackward1"
+                             : by_number ? "FmodBackward0"
+                                         : "FmodBackward1";
+    record_into(into, out, name, inputs(self, other),
                 saving(when(other_wants, *saved_self), when(other_wants, *saved_other)),
                 [floors](Backward& b) {
                   const Tensor& g = b.grad_output();
@@ -179,8 +183,9 @@ Tensor pow_into(const Tensor& self, const Tensor& exponent, const Into& into) {
   const BeforeWrite saved_other(into, tracked, other);
   const Tensor out = binary(kName, BinaryOp::kPow, self, other, dtype, dtype, into);
   if (self_wants || other_wants) {
-    record_into(into, out, "PowBackward", inputs(self, other),
-                saving(*saved_self, *saved_other, when(other_wants, out)), [](Backward& b) {
+    record_into(into, out, self.impl().is_wrapped_number ? "PowBackward2" : "PowBackward1",
+                inputs(self, other), saving(*saved_self, *saved_other, when(other_wants, out)),
+                [](Backward& b) {
                   const Tensor& g = b.grad_output();
                   const Tensor base = b.saved(0), exponent = b.saved(1);
                   if (b.wants(0)) {
@@ -208,18 +213,21 @@ Tensor pow_into(const Tensor& self, const Scalar& exponent, const Into& into) {
               "Integers to negative integer powers are not allowed.");
   const bool tracked = recording(self);
   if (into.is_out()) check_no_grad_out(kName, tracked);
+  // An integer's exponent has to be one of its type; a floating base takes any.
+  if (!is_floating_point(dtype)) exponent.check_fits(dtype);
   const BeforeWrite saved_self(into, tracked, self);
   const Tensor out =
       unary(kName, UnaryOp::kPowScalar, self, dtype, dtype, into, {{value_of(exponent)}});
   if (tracked) {
     record_into(
-        into, out, "PowBackward", inputs(self), saving(*saved_self), [exponent](Backward& b) {
+        into, out, "PowBackward0", inputs(self), saving(*saved_self), [exponent](Backward& b) {
           const Tensor& g = b.grad_output();
           if (exponent.equal(0)) {
             b.grad(0) = zeros_like(g);
-          } else if (exponent.equal(2)) {
+          } else if (exponent.equal(2) && !autograd::grad_enabled()) {
             b.grad(0) = g * (b.saved(0) * 2);
           } else {
+            // Also for 2, where it is recorded: the next derivatives are then 2 and 0, not nothing.
             const Scalar lower = exponent.isFloatingPoint() ? Scalar(exponent.toDouble() - 1)
                                                             : Scalar(exponent.toLong() - 1);
             b.grad(0) = g * (b.saved(0).pow(lower) * exponent);

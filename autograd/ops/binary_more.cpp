@@ -68,12 +68,12 @@ void copysign_backward(Backward& b) {
   if (b.wants(1)) b.grad(1) = zeros_like(g);
 }
 
-constexpr BinaryRule kAtan2{"atan2", "Atan2Backward", BinaryOp::kAtan2, true, atan2_backward};
-constexpr BinaryRule kHypot{"hypot", "HypotBackward", BinaryOp::kHypot, false, hypot_backward};
-constexpr BinaryRule kXlogy{"xlogy", "XlogyBackward", BinaryOp::kXlogy, true, xlogy_backward};
-constexpr BinaryRule kLogaddexp{"logaddexp", "LogaddexpBackward", BinaryOp::kLogAddExp, false,
+constexpr BinaryRule kAtan2{"atan2", "Atan2Backward0", BinaryOp::kAtan2, true, atan2_backward};
+constexpr BinaryRule kHypot{"hypot", "HypotBackward0", BinaryOp::kHypot, false, hypot_backward};
+constexpr BinaryRule kXlogy{"xlogy", "XlogyBackward0", BinaryOp::kXlogy, true, xlogy_backward};
+constexpr BinaryRule kLogaddexp{"logaddexp", "LogaddexpBackward0", BinaryOp::kLogAddExp, false,
                                 logaddexp_backward};
-constexpr BinaryRule kCopysign{"copysign", "CopysignBackward", BinaryOp::kCopysign, true,
+constexpr BinaryRule kCopysign{"copysign", "CopysignBackward0", BinaryOp::kCopysign, true,
                                copysign_backward};
 
 }  // namespace

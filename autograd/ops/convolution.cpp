@@ -55,7 +55,7 @@ Tensor weight_gradient(const Tensor& g, const Tensor& x, const ConvPlan& plan);
 Tensor convolve(const Tensor& x, const Tensor& w, const Tensor& bias, const ConvPlan& plan) {
   const Tensor out = run_forward(x, w, bias, plan);
   if (recording(x, w, bias)) {
-    record(out, "ConvolutionBackward", inputs(x, w, bias),
+    record(out, "ConvolutionBackward0", inputs(x, w, bias),
            saving(when(w.requires_grad(), x), when(x.requires_grad(), w)), [plan](Backward& b) {
              const Tensor& g = b.grad_output();
              if (b.wants(0)) b.grad(0) = data_gradient(g, b.saved(1), plan);
@@ -73,7 +73,7 @@ Tensor convolve(const Tensor& x, const Tensor& w, const Tensor& bias, const Conv
 Tensor data_gradient(const Tensor& g, const Tensor& w, const ConvPlan& plan) {
   const Tensor out = run_data(g, w, plan);
   if (recording(g, w)) {
-    record(out, "ConvolutionTransposeBackward", inputs(g, w),
+    record(out, "ConvolutionTransposeBackward0", inputs(g, w),
            saving(when(w.requires_grad(), g), when(g.requires_grad(), w)), [plan](Backward& b) {
              const Tensor& gg = b.grad_output();
              if (b.wants(0)) b.grad(0) = convolve(gg, b.saved(1), {}, plan);
@@ -86,7 +86,7 @@ Tensor data_gradient(const Tensor& g, const Tensor& w, const ConvPlan& plan) {
 Tensor weight_gradient(const Tensor& g, const Tensor& x, const ConvPlan& plan) {
   const Tensor out = run_weight(g, x, plan, nullptr);
   if (recording(g, x)) {
-    record(out, "ConvolutionWeightBackward", inputs(g, x),
+    record(out, "ConvolutionWeightBackward0", inputs(g, x),
            saving(when(x.requires_grad(), g), when(g.requires_grad(), x)), [plan](Backward& b) {
              const Tensor& gw = b.grad_output();
              if (b.wants(0)) b.grad(0) = convolve(b.saved(1), gw, {}, plan);

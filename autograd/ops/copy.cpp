@@ -47,12 +47,14 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
               ", does not broadcast to that of self, ", self.sizes());
   if (self.is_same(src)) return self;
   begin_inplace("copy_", self);
-  // Source and target may overlap in part: then through a copy.
+  check_no_partial_overlap(self.impl(), src.impl());
+  // Where nobody knows whether they overlap, as with gaps in both: through a copy.
   const bool overlaps =
       self.is_alias_of(src) && overlap_of(self.impl(), src.impl()) != Overlap::kNone;
   copy_values(self, overlaps ? src.detach().clone() : src, non_blocking);
+  finish_write(self);
   if (recording(self, src) && is_floating_point(self.scalar_type())) {
-    record_inplace(self, "CopyBackward", inputs(self, src), saving_nothing(),
+    record_inplace(self, "CopyBackwards", inputs(self, src), saving_nothing(),
                    [from = src.device()](Backward& b) {
                      if (b.wants(0)) b.grad(0) = zeros_like(b.grad_output());
                      if (b.wants(1)) b.grad(1) = b.grad_output().to(from);
@@ -68,10 +70,10 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
       memory_format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve &&
       !self.is_contiguous() && is_non_overlapping_and_dense(self.sizes(), self.strides());
   const Tensor out = keeps_strides ? empty_strided(self.sizes(), self.strides(), self.options())
-                                   : new_result_like(self);
+                                   : new_result_like(self, "clone");
   copy_values(out, self);
   if (recording(self)) {
-    record(out, "CloneBackward", inputs(self), saving_nothing(),
+    record(out, "CloneBackward0", inputs(self), saving_nothing(),
            [](Backward& b) { b.grad(0) = b.grad_output(); });
   }
   return out;
@@ -83,16 +85,11 @@ Tensor contiguous(const Tensor& self, MemoryFormat) {
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
   check_defined("fill_", self, "self");
-  const bool expanded = has_internal_overlap(self.sizes(), self.strides());
-  if (!expanded) {
-    begin_inplace("fill_", self);
-  } else {
-    // Every position gets the same number, so that overlap does no harm.
-    ++self.impl().version();
-  }
-  fill_values(self, value_of(value));
+  begin_inplace("fill_", self, /*may_overlap=*/true);
+  fill_values(self, value_to_fill(value, self.scalar_type(), self.numel()));
+  finish_write(self);
   if (recording(self)) {
-    record_inplace(self, "FillBackward", inputs(self), saving_nothing(),
+    record_inplace(self, "FillBackward0", inputs(self), saving_nothing(),
                    [](Backward& b) { b.grad(0) = zeros_like(b.grad_output()); });
   }
   return self;
@@ -117,13 +114,13 @@ Tensor to_impl(const Tensor& self, Device wanted, ScalarType dtype, bool non_blo
   // Strides of a dense tensor are kept, as in PyTorch.
   const bool dense = is_non_overlapping_and_dense(self.sizes(), self.strides());
   const TensorOptions options = TensorOptions(dtype).device(device);
-  const Tensor out =
-      dense ? empty_strided(self.sizes(), self.strides(), options) : empty(self.sizes(), options);
+  const Tensor out = dense ? empty_strided(self.sizes(), self.strides(), options)
+                           : ops::new_result(self.sizes(), dtype, device, "to");
   // To the host without waiting, the memory has to be pinned.
   ops::copy_values(out, self, non_blocking);
   if (is_floating_point(dtype) && autograd::recording(self)) {
     autograd::record(
-        out, "ToCopyBackward", autograd::inputs(self), autograd::saving_nothing(),
+        out, "ToCopyBackward0", autograd::inputs(self), autograd::saving_nothing(),
         [from = self.device()](autograd::Backward& b) { b.grad(0) = b.grad_output().to(from); });
   }
   return out;

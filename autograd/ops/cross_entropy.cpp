@@ -24,17 +24,19 @@ Rows as_rows(const char* op, const Tensor& self, const Tensor& target) {
   check_floating(op, self);
   check_same_device(op, self, target);
   TAPER_CHECK(self.dim() >= 1, op, ": input should have at least one dimension: classes");
-  TAPER_CHECK_TYPE(target.scalar_type() == kLong || target.scalar_type() == kByte ||
-                       target.scalar_type() == kInt,
-                   "expected target to hold class indices of dtype Long, but got ",
-                   target.scalar_type(), " (", op, ")");
+  TAPER_CHECK_TYPE(target.scalar_type() == kLong || target.scalar_type() == kByte,
+                   "expected target dtype to be Long or Byte, but got ", target.scalar_type(), " (",
+                   op, ")");
   Dims expected;
   if (self.dim() >= 2) {
     expected.push_back(self.size(0));
     for (int64_t d = 2; d < self.dim(); ++d) expected.push_back(self.size(d));
   }
-  TAPER_CHECK(target.sizes().equals(expected), "Expected target of shape ", IntArrayRef(expected),
-              " for input of shape ", self.sizes(), ", but got ", target.sizes(), " (", op, ")");
+  // For one row of scores, a target of shape [1] is as good as a number.
+  const bool single = self.dim() == 1 && target.dim() == 1 && target.size(0) == 1;
+  TAPER_CHECK(single || target.sizes().equals(expected), "Expected target of shape ",
+              IntArrayRef(expected), " for input of shape ", self.sizes(), ", but got ",
+              target.sizes(), " (", op, ")");
   Rows rows;
   rows.shape = expected;
   rows.scores = class_last(self);
@@ -60,7 +62,7 @@ Tensor fused_cross_entropy(const Tensor& scores, const Tensor& target, int64_t i
                     status.value, " is out of bounds for ", args.classes, " classes.");
   check(status, "cross_entropy_loss");
   if (recording(scores)) {
-    record(loss, "CrossEntropyLossBackward", inputs(scores), saving(scores, target, lse),
+    record(loss, "CrossEntropyLossBackward0", inputs(scores), saving(scores, target, lse),
            [ignore_index](Backward& b) {
              const Tensor& g = b.grad_output();
              const Tensor scores = b.saved(0), target = b.saved(1), lse = b.saved(2);

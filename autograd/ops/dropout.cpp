@@ -18,7 +18,7 @@ Tensor dropout_gradient(const Tensor& g, const Tensor& mask, double p) {
                                          out.scalar_type(), out.numel(), p, stream_of(out)),
         "dropout");
   if (recording(g)) {
-    record(out, "DropoutBackwardBackward", inputs(g), saving(mask),
+    record(out, "DropoutBackwardBackward0", inputs(g), saving(mask),
            [p](Backward& b) { b.grad(0) = dropout_gradient(b.grad_output(), b.saved(0), p); });
   }
   return out;
@@ -45,7 +45,7 @@ Tensor dropout(const Tensor& input, double p, bool train) {
           "dropout");
   }
   if (recording(input)) {
-    record(out, "DropoutBackward", inputs(input), saving(mask),
+    record(out, "DropoutBackward0", inputs(input), saving(mask),
            [p](Backward& b) { b.grad(0) = dropout_gradient(b.grad_output(), b.saved(0), p); });
   }
   return out;

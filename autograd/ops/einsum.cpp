@@ -122,6 +122,10 @@ Tensor contract(const Tensor& a, const std::string& a_letters, const Tensor& b,
     for (size_t d = first; d < first + count; ++d) n *= t.size(static_cast<int64_t>(d));
     return n;
   };
+  out_letters = batch + left + right;
+  // Nothing to sum: a product of elements, which also takes operands of different dtypes.
+  if (summed.empty())
+    return aligned(x, x_letters, out_letters) * aligned(y, y_letters, out_letters);
   x = reorder(x, x_letters, batch + left + summed);
   y = reorder(y, y_letters, batch + summed + right);
   const int64_t nb = product(x, 0, batch.size()), m = product(x, batch.size(), left.size()),
@@ -133,7 +137,6 @@ Tensor contract(const Tensor& a, const std::string& a_letters, const Tensor& b,
   for (size_t d = 0; d < right.size(); ++d) {
     shape.push_back(y.size(static_cast<int64_t>(batch.size() + summed.size() + d)));
   }
-  out_letters = batch + left + right;
   return x.reshape({nb, m, k}).bmm(y.reshape({nb, k, n})).view(shape);
 }
 

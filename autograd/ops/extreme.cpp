@@ -144,27 +144,27 @@ Tensor is_greater(const Tensor& a, const Tensor& b) { return a.gt(b); }
 }  // namespace
 
 Tensor max(const Tensor& self) {
-  return extreme_of_all("max", "MaxBackward", ReduceOp::kMax, self);
+  return extreme_of_all("max", "MaxBackward1", ReduceOp::kMax, self);
 }
 Tensor min(const Tensor& self) {
-  return extreme_of_all("min", "MinBackward", ReduceOp::kMin, self);
+  return extreme_of_all("min", "MinBackward1", ReduceOp::kMin, self);
 }
 
 TensorPair max(const Tensor& self, int64_t dim, bool keepdim) {
-  return extreme_along("max", "MaxBackward", ArgOp::kMax, self, dim, keepdim);
+  return extreme_along("max", "MaxBackward0", ArgOp::kMax, self, dim, keepdim);
 }
 TensorPair min(const Tensor& self, int64_t dim, bool keepdim) {
-  return extreme_along("min", "MinBackward", ArgOp::kMin, self, dim, keepdim);
+  return extreme_along("min", "MinBackward0", ArgOp::kMin, self, dim, keepdim);
 }
 
 Tensor max(const Tensor& self, const Tensor& other) { return self.maximum(other); }
 Tensor min(const Tensor& self, const Tensor& other) { return self.minimum(other); }
 
 Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  return extreme_of_dims("amax", "AmaxBackward", ReduceOp::kMax, self, dim, keepdim);
+  return extreme_of_dims("amax", "AmaxBackward0", ReduceOp::kMax, self, dim, keepdim);
 }
 Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  return extreme_of_dims("amin", "AminBackward", ReduceOp::kMin, self, dim, keepdim);
+  return extreme_of_dims("amin", "AminBackward0", ReduceOp::kMin, self, dim, keepdim);
 }
 
 TensorPair aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
@@ -183,16 +183,16 @@ Tensor argmin(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
 }
 
 Tensor maximum(const Tensor& self, const Tensor& other) {
-  return extreme_of_two("maximum", "MaximumBackward", BinaryOp::kMaximum, self, other, is_less);
+  return extreme_of_two("maximum", "MaximumBackward0", BinaryOp::kMaximum, self, other, is_less);
 }
 Tensor minimum(const Tensor& self, const Tensor& other) {
-  return extreme_of_two("minimum", "MinimumBackward", BinaryOp::kMinimum, self, other, is_greater);
+  return extreme_of_two("minimum", "MinimumBackward0", BinaryOp::kMinimum, self, other, is_greater);
 }
 Tensor fmax(const Tensor& self, const Tensor& other) {
-  return number_of_two("fmax", "FmaxBackward", BinaryOp::kFmax, self, other, is_greater);
+  return number_of_two("fmax", "FmaxBackward0", BinaryOp::kFmax, self, other, is_greater);
 }
 Tensor fmin(const Tensor& self, const Tensor& other) {
-  return number_of_two("fmin", "FminBackward", BinaryOp::kFmin, self, other, is_less);
+  return number_of_two("fmin", "FminBackward0", BinaryOp::kFmin, self, other, is_less);
 }
 
 }  // namespace taper::ops

@@ -20,13 +20,12 @@ Tensor finish(Tensor out, const TensorOptions& options) {
 }
 
 Tensor uninitialised(const char* op, IntArrayRef size, const TensorOptions& options) {
-  checked_nbytes(size, options.dtype(), op);
-  return ops::new_result(size, options.dtype(), options.device());
+  return ops::new_result(size, options.dtype(), options.device(), op);
 }
 
-Tensor filled(const char* op, IntArrayRef size, Value value, const TensorOptions& options) {
+Tensor filled(const char* op, IntArrayRef size, const Scalar& value, const TensorOptions& options) {
   const Tensor out = uninitialised(op, size, options);
-  ops::fill_values(out, value);
+  ops::fill_values(out, ops::value_to_fill(value, options.dtype(), out.numel()));
   return finish(out, options);
 }
 
@@ -44,16 +43,16 @@ Tensor uninitialised_like(const Tensor& self, const TensorOptions& options,
   const bool strided = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve &&
                        !self.is_contiguous() &&
                        is_non_overlapping_and_dense(self.sizes(), self.strides());
-  Tensor out = ops::new_result(self.sizes(), options.dtype(), options.device());
+  Tensor out = ops::new_result(self.sizes(), options.dtype(), options.device(), "empty_like");
   if (strided) out.impl().set_geometry(self.sizes(), self.strides());
   return out;
 }
 
-Tensor filled_like(const Tensor& self, Value value, const TensorOptions& options,
+Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                    std::optional<MemoryFormat> format) {
   const TensorOptions merged = options_like(self, options);
   const Tensor out = uninitialised_like(self, merged, format);
-  ops::fill_values(out, value);
+  ops::fill_values(out, ops::value_to_fill(value, merged.dtype(), out.numel()));
   return finish(out, merged);
 }
 
@@ -73,28 +72,28 @@ Tensor empty(IntArrayRef size, const TensorOptions& options) {
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   TAPER_CHECK(size.size() == stride.size(), "empty_strided: dimensionality of sizes (", size.size(),
               ") must match dimensionality of strides (", stride.size(), ")");
-  int64_t extent = checked_numel(size, "empty_strided") == 0 ? 0 : 1;
-  for (size_t d = 0; d < size.size() && extent > 0; ++d) extent += (size[d] - 1) * stride[d];
+  checked_numel(size, "empty_strided");
+  const int64_t extent = checked_extent(size, stride, "empty_strided");
   const Tensor out = uninitialised("empty_strided", extent, options);
   out.impl().set_geometry(size, stride);
   return finish(out, options);
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
-  return filled("zeros", size, Value(0), options);
+  return filled("zeros", size, 0, options);
 }
 Tensor ones(IntArrayRef size, const TensorOptions& options) {
-  return filled("ones", size, Value(1), options);
+  return filled("ones", size, 1, options);
 }
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
   const ScalarType natural = value.isFloatingPoint() ? ScalarType(get_default_dtype())
                              : value.isBoolean()     ? kBool
                                                      : kLong;
-  return filled("full", size, value_of(value),
-                options.has_dtype() ? options : options.dtype(natural));
+  const TensorOptions typed = options.has_dtype() ? options : options.dtype(natural);
+  return filled("full", size, value, typed);
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
-  return filled("scalar_tensor", {}, value_of(value), options);
+  return filled("scalar_tensor", {}, value, options);
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
@@ -104,14 +103,14 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
 }
 Tensor zeros_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> format) {
-  return filled_like(self, Value(0), options, format);
+  return filled_like(self, 0, options, format);
 }
 Tensor ones_like(const Tensor& self, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
-  return filled_like(self, Value(1), options, format);
+  return filled_like(self, 1, options, format);
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options) {
-  return filled_like(self, value_of(value), options, std::nullopt);
+  return filled_like(self, value, options, std::nullopt);
 }
 
 Tensor arange(const Scalar& end, const TensorOptions& options) {
@@ -135,7 +134,11 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               " by ", by);
   int64_t count = 0;
   if (whole) {
-    const int64_t distance = end.toLong() - start.toLong(), stride = step.toLong();
+    const int64_t stride = step.toLong();
+    int64_t distance, room;
+    const bool overflow = __builtin_sub_overflow(end.toLong(), start.toLong(), &distance) ||
+                          __builtin_add_overflow(distance, stride, &room);
+    TAPER_CHECK(!overflow, "arange: invalid size, possible overflow?");
     count = distance == 0 ? 0 : (distance + stride - (stride > 0 ? 1 : -1)) / stride;
   } else {
     const double steps = std::ceil((to - from) / by);
@@ -143,7 +146,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
     count = static_cast<int64_t>(steps);
   }
   const Tensor out = uninitialised("arange", count, typed);
-  fill_range(out, value_of(start), value_of(step), value_of(end), false, "arange");
+  // Numbers out of int64's range have no meaning there; narrower types wrap, as in PyTorch.
+  const ScalarType checked = is_floating_point(typed.dtype()) ? kDouble : kLong;
+  fill_range(out, value_of(start, checked), value_of(step, checked), value_of(end, checked), false,
+             "arange");
   return finish(out, typed);
 }
 
@@ -153,6 +159,8 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
   const Tensor out = uninitialised("linspace", steps, options);
   const double step =
       steps > 1 ? (end.toDouble() - start.toDouble()) / static_cast<double>(steps - 1) : 0;
+  start.check_fits(options.dtype());
+  end.check_fits(options.dtype());
   fill_range(out, Value(start.toDouble()), Value(step),
              Value(steps > 1 ? end.toDouble() : start.toDouble()), true, "linspace");
   return finish(out, options);
@@ -179,8 +187,8 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                  std::function<void(void*)> deleter, const TensorOptions& options) {
   TAPER_CHECK(sizes.size() == strides.size(), "from_blob: got ", sizes.size(), " sizes and ",
               strides.size(), " strides");
-  int64_t extent = checked_numel(sizes, "from_blob") == 0 ? 0 : 1;
-  for (size_t d = 0; d < sizes.size() && extent > 0; ++d) extent += (sizes[d] - 1) * strides[d];
+  checked_numel(sizes, "from_blob");
+  const int64_t extent = checked_extent(sizes, strides, "from_blob");
   TAPER_CHECK(data || extent == 0, "from_blob: the pointer is null");
   auto* owned = deleter ? new std::function<void(void*)>(std::move(deleter)) : nullptr;
   TensorImplRef impl(new TensorImpl);
@@ -243,7 +251,14 @@ namespace {
 template <class T>
 void write_values(void* data, const std::vector<Scalar>& values) {
   T* out = static_cast<T*>(data);
-  for (size_t i = 0; i < values.size(); ++i) out[i] = values[i].to<T>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    // PyTorch lets halves overflow to infinity here, and here only.
+    if constexpr (is_reduced_floating_point(dtype_of<T>)) {
+      out[i] = static_cast<T>(values[i].toDouble());
+    } else {
+      out[i] = values[i].to<T>();
+    }
+  }
 }
 
 }  // namespace

@@ -106,12 +106,15 @@ Tensor& scatter_into(const char* op, ScatterOp kind, Tensor& self, int64_t dim, 
   begin_inplace(op, self);
   GatherArgs args = make_args(self, dim, index, src ? &values : nullptr);
   args.op = kind;
-  args.scalar = value_of(value);
-  check(kernels_of(self).scatter(args, stream_of(self)), op);
+  args.scalar = src ? Value() : value_of(value, self.scalar_type());
+  check_along(kernels_of(self).scatter(args, stream_of(self)), op, dim);
+  finish_write(self);
   if (!(src ? recording(self, *src) : recording(self))) return self;
   const bool adds = kind == ScatterOp::kAdd;
-  record_inplace(self, adds ? "ScatterAddBackward" : "ScatterBackward", inputs(self, src),
-                 saving(index),
+  const char* const name = adds  ? "ScatterAddBackward0"
+                           : src ? "ScatterBackward0"
+                                 : "ScatterBackward1";
+  record_inplace(self, name, inputs(self, src), saving(index),
                  [dim, adds, src_sizes = src ? Dims(src->sizes()) : Dims()](Backward& b) {
                    const Tensor &g = b.grad_output(), index = b.saved(0);
                    if (b.wants(0)) b.grad(0) = adds ? g : g.scatter(dim, index, 0);
@@ -125,17 +128,18 @@ Tensor& scatter_into(const char* op, ScatterOp kind, Tensor& self, int64_t dim, 
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& given) {
   const Tensor index = check_gather_index("gather", self, given);
   dim = wrap_dim(dim, self.dim());
-  const Tensor out = new_result(index.sizes(), self.scalar_type(), self.device());
+  const Tensor out = new_result(index.sizes(), self.scalar_type(), self.device(), "gather");
   if (index.numel() > 0) {
     for (int64_t d = 0; d < rank_or_one(index); ++d) {
       TAPER_CHECK(d == dim || size_or_one(index, d) <= size_or_one(self, d),
                   "Size does not match at dimension ", d, " expected index ", index.sizes(),
                   " to be no larger than self ", self.sizes(), " apart from dimension ", dim);
     }
-    check(kernels_of(self).gather(make_args(self, dim, index, &out), stream_of(self)), "gather");
+    check_along(kernels_of(self).gather(make_args(self, dim, index, &out), stream_of(self)),
+                "gather", dim);
   }
   if (recording(self)) {
-    record(out, "GatherBackward", inputs(self), saving(index),
+    record(out, "GatherBackward0", inputs(self), saving(index),
            [sizes = Dims(self.sizes()), dim](Backward& b) {
              const Tensor& g = b.grad_output();
              b.grad(0) = zeros(sizes, g.options()).scatter_add_(dim, b.saved(0), g);
@@ -189,7 +193,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   Dims self_sizes(self.sizes()), index_sizes(indices.sizes());
   if (self.dim() > 0) {
     self_sizes[static_cast<int>(axis)] = index_sizes[static_cast<int>(axis)] = 1;
-    const Dims common = infer_size(self_sizes, index_sizes);
+    const Dims common = infer_size(self_sizes, index_sizes, "take_along_dim");
     self_sizes = index_sizes = common;
     self_sizes[static_cast<int>(axis)] = self.size(axis);
     index_sizes[static_cast<int>(axis)] = indices.size(axis);

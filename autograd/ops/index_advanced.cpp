@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "taper/autograd/grad_mode.h"
 #include "taper/autograd/ops/indexing.h"
 
 namespace taper::ops {
@@ -30,7 +31,7 @@ Dims common_shape(const std::vector<Tensor>& indices) {
                         "broadcast together with shapes ",
                         shapes_of(indices));
     }
-    shape = infer_size(shape, index.sizes());
+    shape = infer_size(shape, index.sizes(), "index");
   }
   return shape;
 }
@@ -121,15 +122,31 @@ DimIndices saved_indices(Backward& b, const std::vector<int64_t>& dims) {
   return at;
 }
 
+// Among several indexed dimensions the kernel does not say which: the first that holds the value.
+void check_indexed(const kernels::Status& status, const char* op, const DimIndices& at,
+                   IntArrayRef sizes) {
+  if (TAPER_LIKELY(status.ok())) return;
+  int64_t dim = at.dims[0];
+  if (status.code == kernels::Code::kIndexOutOfRange) {
+    const NoGradGuard quiet;
+    for (size_t k = at.dims.size(); k-- > 0;) {
+      const bool fits = sizes[static_cast<size_t>(at.dims[k])] == status.limit;
+      if (fits && at.indices[k].eq(status.value).any().item<bool>()) dim = at.dims[k];
+    }
+  }
+  check_along(status, op, dim);
+}
+
 }  // namespace
 
 Tensor index_get(const Tensor& self, const DimIndices& at) {
   check_count(at);
   const Arrangement shape(self.sizes(), self.strides(), at);
-  const Tensor out = new_result(shape.sizes, self.scalar_type(), self.device());
-  check(kernels_of(self).index_get(make_args(self, at, shape, out), stream_of(self)), "index");
+  const Tensor out = new_result(shape.sizes, self.scalar_type(), self.device(), "index");
+  check_indexed(kernels_of(self).index_get(make_args(self, at, shape, out), stream_of(self)),
+                "index", at, self.sizes());
   if (recording(self)) {
-    record(out, "IndexBackward", inputs(self), saving(TensorList(at.indices)),
+    record(out, "IndexBackward0", inputs(self), saving(TensorList(at.indices)),
            [sizes = Dims(self.sizes()), dims = at.dims](Backward& b) {
              b.grad(0) = index_scatter(sizes, saved_indices(b, dims), b.grad_output());
            });
@@ -140,10 +157,10 @@ Tensor index_get(const Tensor& self, const DimIndices& at) {
 Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& values) {
   const Tensor out = zeros(sizes, values.options());
   const Arrangement shape(sizes, out.strides(), at);
-  check(kernels_of(out).index_put(make_args(out, at, shape, values), true, stream_of(out)),
-        "index_put_");
+  check_indexed(kernels_of(out).index_put(make_args(out, at, shape, values), true, stream_of(out)),
+                "index_put_", at, sizes);
   if (recording(values)) {
-    record(out, "IndexScatterBackward", inputs(values), saving(TensorList(at.indices)),
+    record(out, "IndexScatterBackward0", inputs(values), saving(TensorList(at.indices)),
            [dims = at.dims](Backward& b) {
              b.grad(0) = index_get(b.grad_output(), saved_indices(b, dims));
            });
@@ -168,10 +185,12 @@ void index_put(Tensor& self, const DimIndices& at, const Tensor& values) {
   }
   const Tensor source = values.is_alias_of(self) ? values.detach().clone() : values;
   begin_inplace("index_put_", self);
-  check(kernels_of(self).index_put(make_args(self, own, shape, source), false, stream_of(self)),
-        "index_put_");
+  check_indexed(
+      kernels_of(self).index_put(make_args(self, own, shape, source), false, stream_of(self)),
+      "index_put_", own, self.sizes());
+  finish_write(self);
   if (recording(self, values)) {
-    record_inplace(self, "IndexPutBackward", inputs(self, values), saving(TensorList(own.indices)),
+    record_inplace(self, "IndexPutBackward0", inputs(self, values), saving(TensorList(own.indices)),
                    [dims = at.dims](Backward& b) {
                      const DimIndices at = saved_indices(b, dims);
                      const Tensor& g = b.grad_output();

@@ -64,10 +64,12 @@ void update_rows(const char* op, ScatterOp kind, const Tensor& self, int64_t dim
                                                : row_major(source);
   const Tensor at = row_major(index.is_alias_of(self) ? index.detach().clone() : index);
   write_row_major(self, [&](const Tensor& dense) {
-    check(kernels_of(self).index_update(kind, dense.data_ptr(), rows.data_ptr(),
-                                        axis_args(dense, dim, at), alpha, -1, stream_of(self)),
-          op);
+    check_along(
+        kernels_of(self).index_update(kind, dense.data_ptr(), rows.data_ptr(),
+                                      axis_args(dense, dim, at), alpha, -1, stream_of(self)),
+        op, dim);
   });
+  finish_write(self);
 }
 
 Tensor copy_of(const Tensor& self) { return self.clone(MemoryFormat::Contiguous); }
@@ -82,13 +84,13 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   TAPER_CHECK_INDEX(self.dim() > 0 || index.numel() == 1,
                     "index_select(): Index to scalar can have only 1 value, got ", index.numel());
   const Tensor rows = row_major(self), at = row_major(index);
-  const Tensor out =
-      new_result(with_count(self.sizes(), dim, index.numel()), self.scalar_type(), self.device());
-  check(kernels_of(self).index_select(out.data_ptr(), rows.data_ptr(), axis_args(rows, dim, at),
-                                      stream_of(self)),
-        "index_select");
+  const Tensor out = new_result(with_count(self.sizes(), dim, index.numel()), self.scalar_type(),
+                                self.device(), "index_select");
+  check_along(kernels_of(self).index_select(out.data_ptr(), rows.data_ptr(),
+                                            axis_args(rows, dim, at), stream_of(self)),
+              "index_select", dim);
   if (recording(self)) {
-    record(out, "IndexSelectBackward", inputs(self), saving(at),
+    record(out, "IndexSelectBackward0", inputs(self), saving(at),
            [sizes = Dims(self.sizes()), dim](Backward& b) {
              const Tensor& g = b.grad_output();
              b.grad(0) = zeros(sizes, g.options()).index_add_(dim, b.saved(0), g);
@@ -103,9 +105,10 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
   TAPER_CHECK(is_floating_point(self.scalar_type()) || alpha.isIntegral(true),
               "For integral input tensors, argument alpha must not be a floating point number.");
   begin_inplace("index_add_", self);
-  update_rows("index_add_", ScatterOp::kAdd, self, dim, index, source, value_of(alpha));
+  update_rows("index_add_", ScatterOp::kAdd, self, dim, index, source,
+              value_of(alpha, self.scalar_type()));
   if (recording(self, source)) {
-    record_inplace(self, "IndexAddBackward", inputs(self, source),
+    record_inplace(self, "IndexAddBackward0", inputs(self, source),
                    saving(when(source.requires_grad(), index)),
                    [dim, alpha, shape = Dims(source.sizes())](Backward& b) {
                      const Tensor& g = b.grad_output();
@@ -129,7 +132,7 @@ Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor
   begin_inplace("index_copy_", self);
   update_rows("index_copy_", ScatterOp::kAssign, self, dim, index, source, Value(1));
   if (recording(self, source)) {
-    record_inplace(self, "IndexCopyBackward", inputs(self, source), saving(index),
+    record_inplace(self, "IndexCopyBackward0", inputs(self, source), saving(index),
                    [dim, shape = Dims(source.sizes())](Backward& b) {
                      const Tensor &g = b.grad_output(), index = b.saved(0);
                      if (b.wants(0)) b.grad(0) = g.index_fill(dim, index, 0);
@@ -202,12 +205,12 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   Dims shape(indices.sizes());
   shape.push_back(weight.size(1));
   const Tensor flat = row_major(indices).reshape({-1}), rows = row_major(weight);
-  const Tensor out = new_result(shape, weight.scalar_type(), weight.device());
-  check(kernels_of(out).index_select(out.data_ptr(), rows.data_ptr(), axis_args(rows, 0, flat),
-                                     stream_of(out)),
-        "embedding");
+  const Tensor out = new_result(shape, weight.scalar_type(), weight.device(), "embedding");
+  check_along(kernels_of(out).index_select(out.data_ptr(), rows.data_ptr(),
+                                           axis_args(rows, 0, flat), stream_of(out)),
+              "embedding", 0);
   if (recording(weight)) {
-    record(out, "EmbeddingBackward", inputs(weight), saving(flat),
+    record(out, "EmbeddingBackward0", inputs(weight), saving(flat),
            [count = weight.size(0), padding_idx, scale_grad_by_freq](Backward& b) {
              b.grad(0) = embedding_gradient(b.grad_output(), b.saved(0), count, padding_idx,
                                             scale_grad_by_freq);
@@ -228,7 +231,13 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   } else {
     TAPER_CHECK(self.min().item<int64_t>() >= 0, "Class values must be non-negative.");
     const int64_t largest = self.max().item<int64_t>();
-    if (num_classes == -1) num_classes = largest + 1;
+    if (num_classes == -1) {
+      TAPER_CHECK(largest < INT64_MAX,
+                  "one_hot: Storage size calculation overflowed: the largest "
+                  "class is ",
+                  largest);
+      num_classes = largest + 1;
+    }
     TAPER_CHECK(largest < num_classes, "Class values must be smaller than num_classes.");
   }
   Dims shape(self.sizes());

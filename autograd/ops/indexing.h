@@ -30,6 +30,13 @@ void index_put(Tensor& self, const DimIndices& at, const Tensor& values);
 /// gradient.
 Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& values);
 
+/// Throws unless the kernel succeeded; an index out of range is one along dimension `dim`.
+inline void check_along(const kernels::Status& status, const char* op, int64_t dim) {
+  TAPER_CHECK_INDEX(status.code != kernels::Code::kIndexOutOfRange, op, "(): index ", status.value,
+                    " is out of bounds for dimension ", dim, " with size ", status.limit);
+  check(status, op);
+}
+
 /// The elements in row-major order, as kernels want them; not recorded.
 inline Tensor row_major(const Tensor& self) {
   return self.is_contiguous() ? self : self.detach().contiguous();

@@ -31,7 +31,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
   check_list("torch.cat()", tensors);
   const Tensor* model = nullptr;  // the first that counts
   for (size_t i = 0; i < tensors.size(); ++i) {
-    TAPER_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ", i,
+    TAPER_CHECK(tensors[i].dim() > 0, "torch.cat(): zero-dimensional tensor (at position ", i,
                 ") cannot be concatenated");
     if (!model && !is_skipped(tensors[i])) model = &tensors[i];
   }
@@ -43,25 +43,27 @@ Tensor cat(TensorList tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
     if (is_skipped(tensor)) continue;
-    TAPER_CHECK(tensor.dim() == model->dim(), "Tensors must have same number of dimensions: got ",
-                model->dim(), " and ", tensor.dim());
+    TAPER_CHECK(tensor.dim() == model->dim(),
+                "torch.cat(): Tensors must have same number of dimensions: got ", model->dim(),
+                " and ", tensor.dim());
     for (int64_t d = 0; d < tensor.dim(); ++d) {
       TAPER_CHECK(d == dim || tensor.size(d) == model->size(d),
-                  "Sizes of tensors must match except in dimension ", dim, ". Expected size ",
-                  model->size(d), " but got size ", tensor.size(d), " for tensor number ", i,
-                  " in the list.");
+                  "torch.cat(): Sizes of tensors must match except in dimension ", dim,
+                  ". Expected size ", model->size(d), " but got size ", tensor.size(d),
+                  " for tensor number ", i, " in the list.");
     }
     lengths[i] = tensor.size(dim);
-    total += lengths[i];
+    TAPER_CHECK(!__builtin_add_overflow(total, lengths[i], &total),
+                "torch.cat(): Storage size calculation overflowed with tensor number ", i,
+                " in the list, of shape ", tensor.sizes());
   }
-  checked_numel(sizes, "cat");
-  const Tensor out = new_result(sizes, result_type_of(tensors), tensors[0].device());
+  const Tensor out = new_result(sizes, result_type_of(tensors), tensors[0].device(), "torch.cat()");
   for (size_t i = 0, start = 0; i < tensors.size(); start += static_cast<size_t>(lengths[i++])) {
     if (tensors[i].numel() == 0) continue;
     copy_part(out, dim, static_cast<int64_t>(start), tensors[i].sizes(), out.strides(), tensors[i]);
   }
   if (recording_any(tensors)) {
-    record(out, "CatBackward", inputs(tensors), saving_nothing(),
+    record(out, "CatBackward0", inputs(tensors), saving_nothing(),
            [dim, lengths = std::move(lengths)](Backward& b) {
              const Tensor& g = b.grad_output();
              int64_t start = 0;
@@ -93,8 +95,7 @@ Tensor stack(TensorList tensors, int64_t dim) {
     if (d == dim) sizes.push_back(static_cast<int64_t>(tensors.size()));
     if (d < first.dim()) sizes.push_back(first.size(d));
   }
-  checked_numel(sizes, "stack");
-  const Tensor out = new_result(sizes, result_type_of(tensors), first.device());
+  const Tensor out = new_result(sizes, result_type_of(tensors), first.device(), "stack");
   for (int64_t d = 0; d <= first.dim(); ++d) {
     if (d != dim) part_strides.push_back(out.stride(d));
   }
@@ -102,7 +103,7 @@ Tensor stack(TensorList tensors, int64_t dim) {
     copy_part(out, dim, static_cast<int64_t>(i), first.sizes(), part_strides, tensors[i]);
   }
   if (recording_any(tensors)) {
-    record(out, "StackBackward", inputs(tensors), saving_nothing(), [dim](Backward& b) {
+    record(out, "StackBackward0", inputs(tensors), saving_nothing(), [dim](Backward& b) {
       const Tensor& g = b.grad_output();
       for (int i = 0; i < b.input_count(); ++i) {
         if (b.wants(i)) b.grad(i) = g.select(dim, i);
@@ -139,7 +140,7 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   Dims shape;
   for (const Tensor& tensor : tensors) {
     check_defined("broadcast_tensors", tensor, "tensors");
-    shape = infer_size(shape, tensor.sizes());
+    shape = infer_size(shape, tensor.sizes(), "broadcast_tensors");
   }
   std::vector<Tensor> out;
   for (const Tensor& tensor : tensors) out.push_back(tensor.expand(shape));

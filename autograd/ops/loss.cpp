@@ -72,7 +72,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
   // Logarithms are limited at -100, so that a certain wrong answer costs a finite amount.
   Tensor loss = (t - 1) * (-p).log1p().clamp_min(-100) - t * p.log().clamp_min(-100);
   if (recording(self, target)) {
-    record(loss, "BinaryCrossEntropyBackward", inputs(self, target), saving(self, target),
+    record(loss, "BinaryCrossEntropyBackward0", inputs(self, target), saving(self, target),
            [](Backward& b) {
              const Tensor &g = b.grad_output(), p = b.saved(0), t = b.saved(1);
              if (b.wants(0)) b.grad(0) = bce_gradient(g, p, t);

@@ -26,7 +26,7 @@ void check_mask(const char* op, const Tensor& self, const Tensor& mask) {
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   check_mask("masked_select", self, mask);
-  const Dims shape = infer_size(self.sizes(), mask.sizes());
+  const Dims shape = infer_size(self.sizes(), mask.sizes(), "masked_select");
   const Tensor in = row_major(self.detach().expand(shape));
   const Tensor where = row_major(mask.detach().expand(shape));
   const Tensor out =
@@ -35,7 +35,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
                                      in.scalar_type(), in.numel(), stream_of(in)),
         "masked_select");
   if (recording(self)) {
-    record(out, "MaskedSelectBackward", inputs(self), saving(mask), [shape](Backward& b) {
+    record(out, "MaskedSelectBackward0", inputs(self), saving(mask), [shape](Backward& b) {
       const Tensor& g = b.grad_output();
       b.grad(0) = zeros(shape, g.options()).masked_scatter_(b.saved(0), g);
     });
@@ -66,8 +66,9 @@ Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) 
                                           self.scalar_type(), self.numel(), stream_of(self)),
           "masked_scatter_");
   });
+  finish_write(self);
   if (recording(self, source)) {
-    record_inplace(self, "MaskedScatterBackward", inputs(self, source), saving(mask),
+    record_inplace(self, "MaskedScatterBackward0", inputs(self, source), saving(mask),
                    [sizes = Dims(source.sizes()), count = source.numel()](Backward& b) {
                      const Tensor &g = b.grad_output(), mask = b.saved(0);
                      if (b.wants(0)) b.grad(0) = g.masked_fill(mask, 0);
@@ -83,7 +84,7 @@ Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) 
 }
 
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
-  const Dims shape = infer_size(self.sizes(), mask.sizes());
+  const Dims shape = infer_size(self.sizes(), mask.sizes(), "masked_scatter");
   return self.expand(shape).clone(MemoryFormat::Contiguous).masked_scatter_(mask, source);
 }
 

@@ -98,7 +98,7 @@ Tensor mm_into(const Tensor& self, const Tensor& mat2, const Into& into) {
     }
   });
   if (tracked) {
-    record(out, "MmBackward", inputs(self, mat2),
+    record(out, "MmBackward0", inputs(self, mat2),
            saving(when(mat2.requires_grad(), self), when(self.requires_grad(), mat2)),
            [](Backward& b) {
              const Tensor& g = b.grad_output();
@@ -127,10 +127,10 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
               "bmm: Expected size for first two dimensions of batch2 tensor to be: [", self.size(0),
               ", ", self.size(2), "] but got: [", mat2.size(0), ", ", mat2.size(1), "].");
   const int64_t shape[] = {self.size(0), self.size(1), mat2.size(2)};
-  const Tensor out = new_result(shape, self.scalar_type(), self.device());
+  const Tensor out = new_result(shape, self.scalar_type(), self.device(), kName);
   gemm(kName, out, self, mat2, Value(1), Value(0));
   if (recording(self, mat2)) {
-    record(out, "BmmBackward", inputs(self, mat2),
+    record(out, "BmmBackward0", inputs(self, mat2),
            saving(when(mat2.requires_grad(), self), when(self.requires_grad(), mat2)),
            [](Backward& b) {
              const Tensor& g = b.grad_output();
@@ -171,7 +171,7 @@ namespace {
 // Leading dimensions of both operands broadcast; the last two are multiplied.
 Tensor batched_matmul(const Tensor& self, const Tensor& other) {
   const IntArrayRef a = self.sizes(), b = other.sizes();
-  const Dims batch = infer_size(a.slice(0, a.size() - 2), b.slice(0, b.size() - 2));
+  const Dims batch = infer_size(a.slice(0, a.size() - 2), b.slice(0, b.size() - 2), "matmul");
   const auto with_batch = [&](int64_t rows, int64_t cols) {
     Dims shape = batch;
     shape.push_back(rows);
@@ -179,10 +179,10 @@ Tensor batched_matmul(const Tensor& self, const Tensor& other) {
     return shape;
   };
   const int64_t m = self.size(-2), k = self.size(-1), n = other.size(-1);
-  TAPER_CHECK(other.size(-2) == k, "mat1 and mat2 shapes cannot be multiplied (", m, "x", k,
+  TAPER_CHECK(other.size(-2) == k, "matmul: mat1 and mat2 shapes cannot be multiplied (", m, "x", k,
               " and ", other.size(-2), "x", n, ")");
-  int64_t count = 1;
-  for (const int64_t size : batch) count *= size;
+  checked_numel(with_batch(m, n), "matmul");
+  const int64_t count = checked_numel(batch, "matmul");
   const Tensor left = self.expand(with_batch(m, k)).reshape({count, m, k});
   const Tensor right = other.expand(with_batch(k, n)).reshape({count, k, n});
   return left.bmm(right).view(with_batch(m, n));
@@ -218,6 +218,7 @@ Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
   const Tensor result = self.matmul(other);
   begin_out("matmul", out, result.sizes(), result.scalar_type(), result.device());
   copy_values(out, result);
+  finish_write(out);
   return out;
 }
 
@@ -237,17 +238,18 @@ Tensor addmm_impl(const char* name, const Tensor& self, const Tensor& mat1, cons
   TAPER_CHECK(is_expandable_to(self.sizes(), shape),
               "The expanded size of the tensor must match: ", name, ": self of shape ",
               self.sizes(), " does not broadcast to ", IntArrayRef(shape));
-  const Tensor out = new_result(shape, mat1.scalar_type(), mat1.device());
+  const Tensor out = new_result(shape, mat1.scalar_type(), mat1.device(), name);
   const bool row = self.dim() == 1 && self.size(0) == shape[1] && self.is_contiguous() &&
                    beta.equal(1) && alpha.equal(1);
   if (row) {
     gemm(name, out, mat1, mat2, Value(1), Value(0), &self);
   } else {
     if (!beta.equal(0)) copy_values(out, self);
-    gemm(name, out, mat1, mat2, value_of(alpha), value_of(beta));
+    gemm(name, out, mat1, mat2, value_of(alpha, out.scalar_type()),
+         value_of(beta, out.scalar_type()));
   }
   if (recording(self, mat1, mat2)) {
-    record(out, "AddmmBackward", inputs(self, mat1, mat2),
+    record(out, "AddmmBackward0", inputs(self, mat1, mat2),
            saving(when(mat2.requires_grad(), mat1), when(mat1.requires_grad(), mat2)),
            [beta, alpha](Backward& b) {
              const Tensor& g = b.grad_output();
@@ -291,11 +293,12 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   const int64_t shape[] = {batch1.size(0), batch1.size(1), batch2.size(2)};
   TAPER_CHECK(is_expandable_to(self.sizes(), shape), kName, ": self of shape ", self.sizes(),
               " does not broadcast to ", IntArrayRef(shape));
-  const Tensor out = new_result(shape, batch1.scalar_type(), batch1.device());
+  const Tensor out = new_result(shape, batch1.scalar_type(), batch1.device(), kName);
   if (!beta.equal(0)) copy_values(out, self);
-  gemm(kName, out, batch1, batch2, value_of(alpha), value_of(beta));
+  gemm(kName, out, batch1, batch2, value_of(alpha, out.scalar_type()),
+       value_of(beta, out.scalar_type()));
   if (recording(self, batch1, batch2)) {
-    record(out, "BaddbmmBackward", inputs(self, batch1, batch2),
+    record(out, "BaddbmmBackward0", inputs(self, batch1, batch2),
            saving(when(batch2.requires_grad(), batch1), when(batch1.requires_grad(), batch2)),
            [beta, alpha](Backward& b) {
              const Tensor& g = b.grad_output();

@@ -78,7 +78,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
                                          x.data_ptr(), args, stream_of(x)),
         kName);
   if (recording(input, weight, bias)) {
-    record(out, "NativeLayerNormBackward", inputs(input, weight, bias),
+    record(out, "NativeLayerNormBackward0", inputs(input, weight, bias),
            saving(input, weight, mean, rstd),
            [args, shape = Dims(normalized_shape)](Backward& back) mutable {
              const Tensor& g = back.grad_output();
@@ -150,7 +150,7 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
   TAPER_CHECK(training || (running_mean.defined() && running_var.defined()),
               "batch_norm: running_mean and running_var must be defined in evaluation mode");
   if (training) {
-    TAPER_CHECK_VALUE(args.batch * args.inner > 1,
+    TAPER_CHECK_VALUE(args.batch * args.inner != 1,
                       "Expected more than 1 value per channel when training, got input size ",
                       input.sizes());
   }
@@ -166,10 +166,16 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
   const Tensor out = new_result_like(x);
   const Tensor mean = new_result(args.channels, statistics, x.device());
   const Tensor rstd = new_result_like(mean);
-  check(kernels_of(x).batch_norm_forward(out.data_ptr(), mean.data_ptr(), rstd.data_ptr(),
-                                         data_or_null(kernel_mean), data_or_null(kernel_var),
-                                         momentum, training, x.data_ptr(), args, stream_of(x)),
-        kName);
+  // Of no values there are no statistics: the running ones stay as they are.
+  if (x.numel() == 0) {
+    fill_values(mean, 0);
+    fill_values(rstd, 0);
+  } else {
+    check(kernels_of(x).batch_norm_forward(out.data_ptr(), mean.data_ptr(), rstd.data_ptr(),
+                                           data_or_null(kernel_mean), data_or_null(kernel_var),
+                                           momentum, training, x.data_ptr(), args, stream_of(x)),
+          kName);
+  }
   if (training) {
     const NoGradGuard quiet;
     for (const auto& [own, kernel] :
@@ -184,7 +190,7 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
   }
   if (recording(input, weight, bias)) {
     record(
-        out, "NativeBatchNormBackward", inputs(input, weight, bias),
+        out, "NativeBatchNormBackward0", inputs(input, weight, bias),
         saving(input, weight, mean, rstd), [args, training](Backward& back) {
           const Tensor& g = back.grad_output();
           const Tensor input = back.saved(0), weight = back.saved(1);

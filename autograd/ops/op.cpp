@@ -8,10 +8,10 @@ namespace taper::ops {
 
 // ---- Results.
 
-Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device) {
+Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device, const char* op) {
   TensorImplRef impl(new TensorImpl);
   impl->dtype = dtype;
-  impl->set_contiguous(sizes);
+  impl->set_contiguous(sizes, op);
   impl->storage = allocate_storage(static_cast<size_t>(impl->numel) * element_size(dtype), device);
   impl->is_inference = (detail::thread_state.mode & detail::kModeInference) != 0;
   return Tensor(std::move(impl));
@@ -34,6 +34,7 @@ Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int
     view->base = base.detach();
     view->view_version = view->version();
     view->view_in_no_grad = from.view_in_no_grad || !autograd::grad_enabled();
+    view->view_of_many = from.view_of_many;
   }
   return Tensor(std::move(view));
 }
@@ -60,7 +61,23 @@ Tensor wrapped_number(const Scalar& value, Device device) {
   return out;
 }
 
-void begin_inplace(const char* op, const Tensor& self) {
+namespace {
+
+// "SplitBackward0" -> "Split", as PyTorch names a view in this message.
+[[noreturn]] TAPER_COLD void fail_view_of_many(const char* op, const Tensor& view) {
+  const TensorImpl& impl = view.impl();
+  std::string name = impl.grad_fn ? impl.grad_fn->name : "a view";
+  name = name.substr(0, name.find("Backward"));
+  taper::detail::fail<Error>(
+      op, ": Output ", impl.output_nr, " of ", name,
+      " is a view and is being modified inplace. This view is the output of a function that "
+      "returns multiple views. Such functions do not allow the output views to be modified "
+      "inplace. You should replace the inplace operation by an out-of-place one.");
+}
+
+}  // namespace
+
+void begin_inplace(const char* op, const Tensor& self, bool may_overlap) {
   TensorImpl& impl = self.impl();
   if (autograd::grad_enabled()) {
     TAPER_CHECK(
@@ -68,6 +85,8 @@ void begin_inplace(const char* op, const Tensor& self) {
         ": a leaf Variable that requires grad is being used in an in-place operation. Use a "
         "NoGradGuard, or an out-of-place op.");
     if (impl.base) {
+      const bool tracked = impl.base->requires_grad || impl.base->grad_fn;
+      if (impl.view_of_many && tracked && !impl.view_in_no_grad) fail_view_of_many(op, self);
       TAPER_CHECK(!impl.base->requires_grad, op,
                   ": a view of a leaf Variable that requires grad is being used in an in-place "
                   "operation. Use a NoGradGuard, or an out-of-place op.");
@@ -81,8 +100,7 @@ void begin_inplace(const char* op, const Tensor& self) {
         ": Inplace update to inference tensor outside InferenceMode is not allowed. You can "
         "make a clone to get a normal tensor before doing inplace update.");
   }
-  check_no_internal_overlap(impl);
-  ++impl.version();
+  if (!may_overlap) check_no_internal_overlap(impl);
 }
 
 void check_no_grad_out(const char* op, bool is_recording) {
@@ -108,9 +126,9 @@ void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype,
       impl.storage = allocate_storage(bytes, device);
       impl.offset = 0;
     }
-    impl.set_contiguous(sizes);
+    impl.set_contiguous(sizes, op);
   }
-  ++out.impl().version();
+  check_no_internal_overlap(out.impl());
 }
 
 Tensor begin_target(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype,
@@ -131,7 +149,10 @@ Tensor begin_target(const Into& into, const char* op, IntArrayRef sizes, ScalarT
 // ---- Checks.
 
 void check_defined(const char* op, const Tensor& tensor, const char* argument) {
-  TAPER_CHECK(tensor.defined(), op, ": argument '", argument, "' is an undefined tensor");
+  TAPER_CHECK(
+      tensor.defined(), op,
+      ": Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument '",
+      argument, "'");
 }
 
 void check_same_device(const char* op, const Tensor& a, const Tensor& b) {

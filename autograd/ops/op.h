@@ -32,10 +32,10 @@ using kernels::Value;
 
 // ---- Results.
 
-/// A new tensor, row-major, its values undefined.
-Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device);
-inline Tensor new_result_like(const Tensor& self) {
-  return new_result(self.sizes(), self.scalar_type(), self.device());
+/// A new tensor, row-major, its values undefined. Throws for `op` where its size would overflow.
+Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device, const char* op = "empty");
+inline Tensor new_result_like(const Tensor& self, const char* op = "empty_like") {
+  return new_result(self.sizes(), self.scalar_type(), self.device(), op);
 }
 
 /// Where an op puts its result: a new tensor, `self` (in place), or a tensor that the caller gave
@@ -59,8 +59,8 @@ class Into {
 };
 
 /// Calls run(result) with a tensor of the given shape and dtype, and brings the result to where it
-/// belongs: a target of another dtype gets a cast copy. In-place targets are checked and their
-/// version is raised.
+/// belongs: a target of another dtype gets a cast copy. In-place targets are checked; the version
+/// of a target is raised once all has gone well.
 template <class Run>
 Tensor compute(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype, Device device,
                const Run& run);
@@ -96,8 +96,12 @@ class BeforeWrite {
   Tensor copy_;
 };
 
-/// To be called before `self` is written: leaf, view and overlap checks; raises the version.
-void begin_inplace(const char* op, const Tensor& self);
+/// To be called before `self` is written: leaf, view and overlap checks. `may_overlap`: all
+/// positions get the same value, so that an expanded tensor will do.
+void begin_inplace(const char* op, const Tensor& self, bool may_overlap = false);
+/// To be called when it has been written: raises the version. Not before, since an op that throws
+/// (an index out of range) has changed nothing, and leaves earlier graphs as they were.
+inline void finish_write(const Tensor& self) { ++self.impl().version(); }
 /// For `out=` forms: resizes `out` to `sizes`, and refuses to take part in the tape.
 void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype, Device device);
 /// Throws when one of the inputs requires grad and is being recorded.
@@ -163,8 +167,17 @@ Tensor fused_gradient(BinaryOp op, const Tensor& gradient, const Tensor& x,
 void copy_values(const Tensor& out, const Tensor& in, bool non_blocking = false);
 void copy_across(const Tensor& out, const Tensor& in, bool non_blocking);  ///< between devices
 void fill_values(const Tensor& out, Value value);
-/// The number as the kernels take it for this dtype.
+/// The number as the kernels take it. With a dtype: throws where it would overflow there.
 Value value_of(const Scalar& value);
+inline Value value_of(const Scalar& value, ScalarType dtype) {
+  value.check_fits(dtype);
+  return value_of(value);
+}
+
+/// The number for a tensor that is filled with it. PyTorch lets a single half overflow to infinity.
+inline Value value_to_fill(const Scalar& value, ScalarType dtype, int64_t numel) {
+  return numel == 1 && is_reduced_floating_point(dtype) ? value_of(value) : value_of(value, dtype);
+}
 
 /// The promoted dtype of several tensors.
 ScalarType result_type_of(TensorList tensors);
@@ -194,7 +207,7 @@ template <class Run>
 Tensor compute(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype, Device device,
                const Run& run) {
   if (TAPER_LIKELY(into.is_fresh())) {
-    Tensor out = new_result(sizes, dtype, device);
+    Tensor out = new_result(sizes, dtype, device, op);
     run(out);
     return out;
   }
@@ -202,10 +215,11 @@ Tensor compute(const Into& into, const char* op, IntArrayRef sizes, ScalarType d
   if (target.scalar_type() == dtype) {
     run(target);
   } else {
-    Tensor result = new_result(sizes, dtype, device);
+    Tensor result = new_result(sizes, dtype, device, op);
     run(result);
     copy_values(target, result);
   }
+  finish_write(target);
   return target;
 }
 

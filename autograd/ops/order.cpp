@@ -65,7 +65,7 @@ TensorPair sort_impl(const Tensor& self, bool stable, int64_t dim, bool descendi
   dim = wrap_dim(dim, self.dim());
   const auto [values, indices] =
       first_in_order("sort", self, dim, length_along(self, dim), descending, stable);
-  record_selected("SortBackward", self, values, indices, dim, true);
+  record_selected("SortBackward0", self, values, indices, dim, true);
   return {values, indices};
 }
 
@@ -109,7 +109,7 @@ TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) 
   TAPER_CHECK(k >= 0 && k <= length_along(self, dim), "topk: selected index k out of range: k is ",
               k, ", but dimension ", dim, " has size ", length_along(self, dim));
   const auto [values, indices] = first_in_order("topk", self, dim, k, largest, false);
-  record_selected("TopkBackward", self, values, indices, dim, true);
+  record_selected("TopkBackward0", self, values, indices, dim, true);
   return {values, indices};
 }
 
@@ -120,7 +120,7 @@ TensorPair kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   TAPER_CHECK(k >= 1 && k <= length_along(self, dim),
               "kthvalue(): selected number k out of range for dimension ", dim, ": k is ", k,
               ", the dimension has size ", length_along(self, dim));
-  return pick("KthvalueBackward", self, kth_position("kthvalue", self, k, dim), dim, keepdim);
+  return pick("KthvalueBackward0", self, kth_position("kthvalue", self, k, dim), dim, keepdim);
 }
 
 // The lower of the two in the middle; a NaN where there is one.
@@ -135,7 +135,7 @@ TensorPair median(const Tensor& self, int64_t dim, bool keepdim) {
       at = taper::where(nan.any(dim, true), nan.argmax(dim, true), at);
     }
   }
-  return pick("MedianBackward", self, at, dim, keepdim);
+  return pick("MedianBackward1", self, at, dim, keepdim);
 }
 
 Tensor median(const Tensor& self) {
@@ -144,7 +144,7 @@ Tensor median(const Tensor& self) {
   const Tensor out = std::get<0>(self.detach().reshape({-1}).median(0, false));
   if (recording(self)) {
     // Shared among the elements of that value, as for max().
-    record(out, "MedianBackward", inputs(self), saving(self, out), [](Backward& b) {
+    record(out, "MedianBackward0", inputs(self), saving(self, out), [](Backward& b) {
       const Tensor x = b.saved(0).detach(), y = b.saved(1).detach();
       const Tensor chosen = y.isnan().item<bool>() ? x.isnan() : x.eq(y);
       b.grad(0) = chosen * (b.grad_output() / chosen.sum());
@@ -181,7 +181,7 @@ TensorPair mode(const Tensor& self, int64_t dim, bool keepdim) {
   check_not_empty("mode", self, dim);
   const Tensor at = self.dim() > 0 ? mode_position(self, dim)
                                    : zeros({}, TensorOptions(kLong).device(self.device()));
-  return pick("ModeBackward", self, at, dim, keepdim);
+  return pick("ModeBackward0", self, at, dim, keepdim);
 }
 
 }  // namespace taper::ops

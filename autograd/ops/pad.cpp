@@ -21,11 +21,15 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
     int64_t& size = sizes[static_cast<int>(rank - 1 - i)];
     const int64_t before = pad[static_cast<size_t>(2 * i)],
                   after = pad[static_cast<size_t>(2 * i + 1)];
-    TAPER_CHECK(size + before + after >= 0, "The input size ", size, ", plus negative padding ",
-                before, " and ", after,
-                ", resulted in a negative output size, which is invalid. Check dimension ",
+    int64_t padded;
+    TAPER_CHECK(!__builtin_add_overflow(before, after, &padded) &&
+                    !__builtin_add_overflow(size, padded, &padded),
+                "constant_pad_nd: Storage size calculation overflowed with padding ", before,
+                " and ", after, " of size ", size);
+    TAPER_CHECK(padded >= 0, "The input size ", size, ", plus negative padding ", before, " and ",
+                after, ", resulted in a negative output size, which is invalid. Check dimension ",
                 rank - 1 - i, " of your input.");
-    size += before + after;
+    size = padded;
   }
   const Tensor out = full(sizes, value, self.options());
   {
@@ -46,7 +50,7 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
   if (recording(self)) {
     std::vector<int64_t> back = pad.vec();
     for (int64_t& amount : back) amount = -amount;
-    record(out, "ConstantPadNdBackward", inputs(self), saving_nothing(),
+    record(out, "ConstantPadNdBackward0", inputs(self), saving_nothing(),
            [back = std::move(back)](Backward& b) {
              b.grad(0) = taper::constant_pad_nd(b.grad_output(), back, 0);
            });
@@ -83,7 +87,10 @@ Tensor pad_edges(const char* op, Edge edge, const Tensor& self, IntArrayRef padd
         "Argument #4: Padding size should be less than the corresponding input dimension, but got: "
         "padding (",
         before, ", ", after, ") at dimension ", dim, " of input ", self.sizes(), " (", op, ")");
-    const int64_t length = size + before + after;
+    int64_t length;
+    TAPER_CHECK(!__builtin_add_overflow(before, after, &length) &&
+                    !__builtin_add_overflow(size, length, &length),
+                op, ": Storage size calculation overflowed with padding ", before, " and ", after);
     TAPER_CHECK(length >= 1, op, ": input size ", size, " with padding (", before, ", ", after,
                 ") is too small. Calculated output size: ", length);
     if (before == 0 && after == 0) continue;

@@ -116,7 +116,7 @@ Tensor binary(const char* name, BinaryOp op, const Tensor& a, const Tensor& b, S
   } else if (a_is_number) {
     sizes = b.sizes();
   } else {
-    shape = infer_size(a.sizes(), b.sizes());
+    shape = infer_size(a.sizes(), b.sizes(), name);
     sizes = shape;
   }
   check_overlap(into, left);
@@ -152,8 +152,9 @@ Tensor ternary(const char* name, TernaryOp op, const Tensor& a, const Tensor& b,
   const Tensor first = on_device(mask_first ? a : cast(a, dtype));
   const Tensor second = on_device(cast(b, dtype));
   const Tensor third = on_device(cast(c, dtype));
-  Dims shape = infer_size(a.sizes(), b.sizes());
-  shape = infer_size(shape, c.sizes());
+  Dims shape = infer_size(a.sizes(), b.sizes(), name);
+  shape = infer_size(shape, c.sizes(), name);
+  for (const Tensor* operand : {&first, &second, &third}) check_overlap(into, *operand);
   return compute(into, name, shape, dtype, device, [&](Tensor& out) {
     kernels::TernaryArgs args;
     args.op = op;

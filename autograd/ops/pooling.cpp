@@ -133,7 +133,7 @@ Tensor to_flat_index(const Tensor& window_index, const PoolPlan& plan) {
 
 void record_max_pool(const MaxPool& pool, const Tensor& self, const PoolPlan& plan) {
   const Tensor& index = pool.window_index.defined() ? pool.window_index : pool.flat_index;
-  record(pool.out, "MaxPool2DWithIndicesBackward", inputs(self), saving(index),
+  record(pool.out, "MaxPool2DWithIndicesBackward0", inputs(self), saving(index),
          [plan, shape = Dims(self.sizes())](Backward& b) {
            const Tensor &g = b.grad_output(), index = b.saved(0);
            const bool bytes = index.scalar_type() == kByte;
@@ -195,7 +195,7 @@ Tensor average(const Tensor& self, const PoolPlan& plan, Average kind) {
                                                : kernels_of(out).adaptive_avg_pool_forward;
   check(kernel(out.data_ptr(), input.data_ptr(), plan, stream_of(out)), "avg_pool2d");
   if (recording(self)) {
-    record(out, kind == Average::kWindow ? "AvgPool2DBackward" : "AdaptiveAvgPool2DBackward",
+    record(out, kind == Average::kWindow ? "AvgPool2DBackward0" : "AdaptiveAvgPool2DBackward0",
            inputs(self), saving_nothing(), [shape = Dims(self.sizes()), plan, kind](Backward& b) {
              b.grad(0) = average_backward(b.grad_output(), shape, plan, kind);
            });
@@ -210,7 +210,7 @@ Tensor average_backward(const Tensor& g, const Dims& shape, const PoolPlan& plan
                                                : kernels_of(out).adaptive_avg_pool_backward;
   check(kernel(out.data_ptr(), grad.data_ptr(), plan, stream_of(out)), "avg_pool2d");
   if (recording(g)) {
-    record(out, "AvgPool2DBackwardBackward", inputs(g), saving_nothing(),
+    record(out, "AvgPool2DBackwardBackward0", inputs(g), saving_nothing(),
            [plan, kind](Backward& b) { b.grad(0) = average(b.grad_output(), plan, kind); });
   }
   return out;
@@ -239,13 +239,12 @@ Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
   PoolPlan plan = planes_of("adaptive_avg_pool2d", self).plan;
   const Window size = pair("adaptive_avg_pool2d", output_size, "output_size");
-  plan.out_h = size.h == -1 ? plan.in_h : size.h;
-  plan.out_w = size.w == -1 ? plan.in_w : size.w;
-  TAPER_CHECK(
-      plan.out_h >= 0 && plan.out_w >= 0,
-      "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0, but "
-      "received ",
-      output_size);
+  plan.out_h = size.h;
+  plan.out_w = size.w;
+  TAPER_CHECK(plan.out_h >= 0 && plan.out_w >= 0,
+              "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but "
+              "received ",
+              output_size);
   return average(self, plan, Average::kAdaptive);
 }
 
@@ -276,7 +275,9 @@ Tensor resized(const Tensor& self, const Resize& resize) {
                                        resize.scale_h, resize.scale_w, resize.plan, stream_of(out)),
         "upsample");
   if (recording(self)) {
-    record(out, "UpsampleBackward", inputs(self), saving_nothing(),
+    const char* const name = resize.mode == ResizeMode::kNearest ? "UpsampleNearest2DBackward0"
+                                                                 : "UpsampleBilinear2DBackward0";
+    record(out, name, inputs(self), saving_nothing(),
            [shape = Dims(self.sizes()), resize](Backward& b) {
              b.grad(0) = resize_backward(b.grad_output(), shape, resize);
            });
@@ -292,7 +293,7 @@ Tensor resize_backward(const Tensor& g, const Dims& shape, const Resize& resize)
                                       resize.scale_w, resize.plan, stream_of(out)),
       "upsample");
   if (recording(g)) {
-    record(out, "UpsampleBackwardBackward", inputs(g), saving_nothing(),
+    record(out, "UpsampleBackwardBackward0", inputs(g), saving_nothing(),
            [resize](Backward& b) { b.grad(0) = resized(b.grad_output(), resize); });
   }
   return out;

@@ -78,8 +78,9 @@ Tensor& fill_random(const char* op, Tensor& self, RandomOp kind, Value p0, Value
       run(op, flat.slice(0, start, start + kVectorNormal - 1), args, state);
     }
   });
+  finish_write(self);
   if (recording(self)) {
-    record_inplace(self, "RandomBackward", inputs(self), saving_nothing(),
+    record_inplace(self, "RandomBackward0", inputs(self), saving_nothing(),
                    [](Backward& b) { b.grad(0) = zeros_like(b.grad_output()); });
   }
   return self;
@@ -183,8 +184,9 @@ Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> gener
     run("bernoulli_", dense, args, source.raw_state());
   }
   if (!dense.is_same(self)) copy_values(self, dense);
+  finish_write(self);
   if (recording(self, p)) {
-    record_inplace(self, "BernoulliBackward", inputs(self, p), saving_nothing(), [](Backward& b) {
+    record_inplace(self, "BernoulliBackward0", inputs(self, p), saving_nothing(), [](Backward& b) {
       for (int i = 0; i < 2; ++i) {
         if (b.wants(i)) b.grad(i) = zeros_like(b.grad_output());
       }
@@ -268,14 +270,14 @@ Tensor bernoulli(const Tensor& self, std::optional<Generator> generator) {
   check_defined("bernoulli", self, "self");
   check_floating("bernoulli", self);
   const Tensor out = new_result_like(self).bernoulli_(self.detach(), std::move(generator));
-  record_zero_gradient(out, "BernoulliBackward", self);
+  record_zero_gradient(out, "BernoulliBackward0", self);
   return out;
 }
 
 Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> generator) {
   check_defined("bernoulli", self, "self");
   const Tensor out = new_result_like(self).bernoulli_(p, std::move(generator));
-  record_zero_gradient(out, "BernoulliBackward", self);
+  record_zero_gradient(out, "BernoulliBackward0", self);
   return out;
 }
 
@@ -418,7 +420,7 @@ Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator
   ops::check_std(std);
   Tensor out = empty_like(mean).normal_(0, std, std::move(generator));
   out.add_(mean.detach());
-  ops::record_zero_gradient(out, "NormalBackward", mean);
+  ops::record_zero_gradient(out, "NormalBackward0", mean);
   return out;
 }
 
@@ -426,16 +428,16 @@ Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator
   check_deviations(std.detach());
   Tensor out = empty_like(std).normal_(0, 1, std::move(generator));
   out.mul_(std.detach()).add_(mean);
-  ops::record_zero_gradient(out, "NormalBackward", std);
+  ops::record_zero_gradient(out, "NormalBackward0", std);
   return out;
 }
 
 Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviations(std.detach());
-  const Dims shape = infer_size(mean.sizes(), std.sizes());
+  const Dims shape = infer_size(mean.sizes(), std.sizes(), "normal");
   Tensor out = empty(shape, mean.options()).normal_(0, 1, std::move(generator));
   out.mul_(std.detach()).add_(mean.detach());
-  ops::record_zero_gradient(out, "NormalBackward", mean, std);
+  ops::record_zero_gradient(out, "NormalBackward0", mean, std);
   return out;
 }
 

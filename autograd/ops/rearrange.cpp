@@ -31,7 +31,7 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
     check(kernels_of(self).copy(args, stream_of(self)), "flip");
   }
   if (recording(self)) {
-    record(out, "FlipBackward", inputs(self), saving_nothing(),
+    record(out, "FlipBackward0", inputs(self), saving_nothing(),
            [dims = Dims(dims)](Backward& b) { b.grad(0) = b.grad_output().flip(dims); });
   }
   return out;
@@ -97,7 +97,22 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
     }
     spread.push_back(own);
     stretched.push_back(own);
-    result.push_back(own * repeats[d]);
+    int64_t length;
+    TAPER_CHECK(!__builtin_mul_overflow(own, repeats[d], &length),
+                "repeat: Storage size calculation overflowed with repeats=", repeats,
+                " of a tensor of shape ", self.sizes());
+    result.push_back(length);
+  }
+  if (self.numel() == 0 || checked_numel(repeats, "repeat") == 0) {
+    // Nothing to stretch; the other sizes may be too large to be multiplied on the way.
+    const Tensor out = new_result(result, self.scalar_type(), self.device(), "repeat");
+    if (recording(self)) {
+      record(out, "RepeatBackward0", inputs(self), saving_nothing(),
+             [sizes = Dims(self.sizes())](Backward& b) {
+               b.grad(0) = zeros(sizes, b.grad_output().options());
+             });
+    }
+    return out;
   }
   return self.reshape(spread).expand(stretched).clone(MemoryFormat::Contiguous).view(result);
 }
@@ -113,7 +128,10 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   const Tensor x = dim && self.dim() > 0 ? self : self.reshape({-1});
   const int64_t axis = wrap_dim(dim.value_or(0), x.dim());
   Dims stretched(x.sizes()), result(x.sizes());
-  result[static_cast<int>(axis)] *= repeats;
+  int64_t& length = result[static_cast<int>(axis)];
+  TAPER_CHECK(!__builtin_mul_overflow(length, repeats, &length),
+              "repeat_interleave: Storage size calculation overflowed with repeats=", repeats,
+              " of a tensor of shape ", self.sizes());
   stretched.push_back(0);
   for (int d = stretched.size() - 1; d > axis + 1; --d) stretched[d] = stretched[d - 1];
   stretched[static_cast<int>(axis) + 1] = repeats;
@@ -137,6 +155,9 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
               "repeats can not be negative");
   // Output j comes from the first input whose copies end after j.
   const Tensor ends = counts.cumsum(0);
+  TAPER_CHECK(
+      ends.numel() == 0 || ends.min().item<int64_t>() >= 0,
+      "repeat_interleave: Storage size calculation overflowed: the repeats' sum is too large");
   const int64_t total = ends.numel() == 0 ? 0 : ends[-1].item<int64_t>();
   const Tensor index =
       taper::searchsorted(ends, arange(total, counts.options()), false, /*right=*/true);
@@ -151,7 +172,7 @@ Tensor triangle(const char* op, const Tensor& self, int64_t diagonal, bool lower
   check_defined(op, self, "self");
   TAPER_CHECK(self.dim() >= 2, op, ": input tensor must have at least 2 dimensions, but got shape ",
               self.sizes());
-  const Tensor in = row_major(self), out = new_result_like(in);
+  const Tensor in = row_major(self), out = new_result_like(in, op);
   const int64_t rows = self.size(-2), cols = self.size(-1);
   if (self.numel() > 0) {
     check(kernels_of(in).triangle(out.data_ptr(), in.data_ptr(), in.scalar_type(),
@@ -160,7 +181,7 @@ Tensor triangle(const char* op, const Tensor& self, int64_t diagonal, bool lower
           op);
   }
   if (recording(self)) {
-    record(out, lower ? "TrilBackward" : "TriuBackward", inputs(self), saving_nothing(),
+    record(out, lower ? "TrilBackward0" : "TriuBackward0", inputs(self), saving_nothing(),
            [diagonal, lower](Backward& b) {
              const Tensor& g = b.grad_output();
              b.grad(0) = lower ? g.tril(diagonal) : g.triu(diagonal);
@@ -190,7 +211,9 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   const int64_t rank = self.dim() + 1;
   const int64_t first = wrap_dim(dim1, rank), second = wrap_dim(dim2, rank);
   TAPER_CHECK(first != second, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t side = self.size(-1) + std::abs(offset);
+  int64_t side;
+  TAPER_CHECK(offset > INT64_MIN && !__builtin_add_overflow(self.size(-1), std::abs(offset), &side),
+              "diag_embed: Storage size calculation overflowed with offset ", offset);
   Dims sizes;
   for (int64_t d = 0, from = 0; d < rank; ++d) {
     sizes.push_back(d == first || d == second ? side : self.size(from++));
@@ -201,7 +224,7 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
     copy_values(out.diagonal(offset, first, second), self);
   }
   if (recording(self)) {
-    record(out, "DiagEmbedBackward", inputs(self), saving_nothing(),
+    record(out, "DiagEmbedBackward0", inputs(self), saving_nothing(),
            [offset, first, second](Backward& b) {
              b.grad(0) = b.grad_output().diagonal(offset, first, second);
            });

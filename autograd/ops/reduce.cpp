@@ -81,14 +81,15 @@ Tensor sum_over(const char* name, ReduceOp op, const Tensor& self, uint32_t mask
   return cast(reduce(name, op, in, mask, keepdim, kernel_dtype), out_dtype);
 }
 
-Tensor sum_impl(const Tensor& self, uint32_t mask, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor sum_impl(const char* node, const Tensor& self, uint32_t mask, bool keepdim,
+                std::optional<ScalarType> dtype) {
   check_defined("sum", self, "self");
   const Tensor out = [&] {
     const NoGradGuard quiet;
     return sum_over("sum", ReduceOp::kSum, self, mask, keepdim, dtype);
   }();
   if (recording(self) && is_floating_point(out.scalar_type())) {
-    record(out, "SumBackward", inputs(self), saving_nothing(),
+    record(out, node, inputs(self), saving_nothing(),
            [sizes = Dims(self.sizes()), mask, keepdim](Backward& b) {
              b.grad(0) = restore_dims(b.grad_output(), sizes, mask, keepdim).expand(sizes);
            });
@@ -96,7 +97,8 @@ Tensor sum_impl(const Tensor& self, uint32_t mask, bool keepdim, std::optional<S
   return out;
 }
 
-Tensor mean_impl(const Tensor& self, uint32_t mask, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor mean_impl(const char* node, const Tensor& self, uint32_t mask, bool keepdim,
+                 std::optional<ScalarType> dtype) {
   check_defined("mean", self, "self");
   const ScalarType own = dtype.value_or(self.scalar_type());
   TAPER_CHECK_TYPE(is_floating_point(own),
@@ -107,7 +109,7 @@ Tensor mean_impl(const Tensor& self, uint32_t mask, bool keepdim, std::optional<
   const Tensor out = reduce("mean", ReduceOp::kMean, in, mask, keepdim, own);
   if (recording(in)) {
     const auto count = static_cast<double>(reduced_numel(in, mask));
-    record(out, "MeanBackward", inputs(in), saving_nothing(),
+    record(out, node, inputs(in), saving_nothing(),
            [sizes = Dims(in.sizes()), mask, keepdim, count](Backward& b) {
              b.grad(0) =
                  (restore_dims(b.grad_output(), sizes, mask, keepdim) / count).expand(sizes);
@@ -143,11 +145,11 @@ Tensor prod_gradient_dim(const Tensor& g, const Tensor& x, const Tensor& out, in
 }  // namespace
 
 Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
-  return sum_impl(self, all_dims(self), false, dtype);
+  return sum_impl("SumBackward0", self, all_dims(self), false, dtype);
 }
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
            std::optional<ScalarType> dtype) {
-  return sum_impl(self, dim_set(dim, self.dim(), "sum"), keepdim, dtype);
+  return sum_impl("SumBackward1", self, dim_set(dim, self.dim(), "sum"), keepdim, dtype);
 }
 Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
               std::optional<ScalarType> dtype) {
@@ -155,11 +157,11 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   return self.masked_fill(self.isnan(), 0).sum(dim, keepdim, dtype);
 }
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
-  return mean_impl(self, all_dims(self), false, dtype);
+  return mean_impl("MeanBackward0", self, all_dims(self), false, dtype);
 }
 Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
             std::optional<ScalarType> dtype) {
-  return mean_impl(self, dim_set(dim, self.dim(), "mean"), keepdim, dtype);
+  return mean_impl("MeanBackward1", self, dim_set(dim, self.dim(), "mean"), keepdim, dtype);
 }
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
@@ -167,7 +169,7 @@ Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
       is_integral(self.scalar_type(), true) && !dtype ? self : cast(self, sum_dtype(self, dtype));
   const Tensor out = sum_over("prod", ReduceOp::kProd, in.detach(), all_dims(in), false, dtype);
   if (recording(in)) {
-    record(out, "ProdBackward", inputs(in), saving(in, out),
+    record(out, "ProdBackward0", inputs(in), saving(in, out),
            [](Backward& b) { b.grad(0) = prod_gradient(b.grad_output(), b.saved(0), b.saved(1)); });
   }
   return out;
@@ -180,7 +182,7 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarT
       is_integral(self.scalar_type(), true) && !dtype ? self : cast(self, sum_dtype(self, dtype));
   const Tensor out = sum_over("prod", ReduceOp::kProd, in.detach(), 1u << dim, keepdim, dtype);
   if (recording(in) && in.size(dim) > 0) {
-    record(out, "ProdBackward", inputs(in), saving(in, out), [dim, keepdim](Backward& b) {
+    record(out, "ProdBackward1", inputs(in), saving(in, out), [dim, keepdim](Backward& b) {
       const Tensor x = b.saved(0), y = b.saved(1), &g = b.grad_output();
       b.grad(0) =
           prod_gradient_dim(keepdim ? g : g.unsqueeze(dim), x, keepdim ? y : y.unsqueeze(dim), dim);
@@ -198,7 +200,7 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
     if (d < lead || (size[d - lead] == 1 && self.size(d) != 1)) mask |= 1u << d;
   }
   if (mask == 0) return self;
-  return sum_impl(self, mask, true, std::nullopt).reshape(size);
+  return sum_impl("SumBackward1", self, mask, true, std::nullopt).reshape(size);
 }
 
 // ---- Any, all, counts.
@@ -243,29 +245,30 @@ Tensor norm_impl(const Tensor& self, double p, uint32_t mask, bool keepdim) {
   }
   const Tensor out = reduce("norm", op, self, mask, keepdim, self.scalar_type(), Value(p));
   if (recording(self)) {
-    record(out, "NormBackward", inputs(self), saving(self, out), [p, mask, keepdim](Backward& b) {
-      const Tensor x = b.saved(0);
-      const Tensor y = restore_dims(b.saved(1), x.sizes(), mask, keepdim);
-      const Tensor g = restore_dims(b.grad_output(), x.sizes(), mask, keepdim);
-      Tensor slope;
-      if (p == 1) {
-        slope = x.sign() * g;
-      } else if (p == 2) {
-        slope = x * (g / y);
-      } else if (std::isinf(p)) {
-        const Tensor hit = x.abs().eq(y);
-        uint32_t dims_mask = mask;
-        std::vector<int64_t> dims;
-        for (int64_t d = 0; d < x.dim(); ++d) {
-          if (dims_mask >> d & 1) dims.push_back(d);
-        }
-        slope = x.sign() * hit * (g / hit.sum(dims, true));
-      } else {
-        slope = x * x.abs().pow(p - 2) * (g / y.pow(p - 1));
-      }
-      // At a norm of 0 the gradient is 0, as in PyTorch.
-      b.grad(0) = slope.masked_fill(y.eq(0), 0);
-    });
+    record(out, "LinalgVectorNormBackward0", inputs(self), saving(self, out),
+           [p, mask, keepdim](Backward& b) {
+             const Tensor x = b.saved(0);
+             const Tensor y = restore_dims(b.saved(1), x.sizes(), mask, keepdim);
+             const Tensor g = restore_dims(b.grad_output(), x.sizes(), mask, keepdim);
+             Tensor slope;
+             if (p == 1) {
+               slope = x.sign() * g;
+             } else if (p == 2) {
+               slope = x * (g / y);
+             } else if (std::isinf(p)) {
+               const Tensor hit = x.abs().eq(y);
+               uint32_t dims_mask = mask;
+               std::vector<int64_t> dims;
+               for (int64_t d = 0; d < x.dim(); ++d) {
+                 if (dims_mask >> d & 1) dims.push_back(d);
+               }
+               slope = x.sign() * hit * (g / hit.sum(dims, true));
+             } else {
+               slope = x * x.abs().pow(p - 2) * (g / y.pow(p - 1));
+             }
+             // At a norm of 0 the gradient is 0, as in PyTorch.
+             b.grad(0) = slope.masked_fill(y.eq(0), 0);
+           });
   }
   return out;
 }
@@ -292,7 +295,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
     return sum + (keepdim ? shift : shift.reshape(sum.sizes()));
   }();
   if (recording(in)) {
-    record(out, "LogsumexpBackward", inputs(in), saving(in, out), [mask, keepdim](Backward& b) {
+    record(out, "LogsumexpBackward0", inputs(in), saving(in, out), [mask, keepdim](Backward& b) {
       const Tensor x = b.saved(0);
       const Tensor y = restore_dims(b.saved(1), x.sizes(), mask, keepdim);
       const Tensor g = restore_dims(b.grad_output(), x.sizes(), mask, keepdim);

@@ -81,7 +81,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
   const Tensor in = in_result_type(self, dtype);
   const Tensor out = scan("cumsum", ScanOp::kSum, in, dim);
   if (recording(in)) {
-    record(out, "CumsumBackward", inputs(in), saving_nothing(),
+    record(out, "CumsumBackward0", inputs(in), saving_nothing(),
            [dim](Backward& b) { b.grad(0) = sum_from_end(b.grad_output(), dim); });
   }
   return out;
@@ -93,7 +93,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
   const Tensor in = in_result_type(self, dtype);
   const Tensor out = scan("cumprod", ScanOp::kProd, in, dim);
   if (recording(in)) {
-    record(out, "CumprodBackward", inputs(in), saving(in, out), [dim](Backward& b) {
+    record(out, "CumprodBackward0", inputs(in), saving(in, out), [dim](Backward& b) {
       b.grad(0) = cumprod_gradient(b.grad_output(), b.saved(0), b.saved(1), dim);
     });
   }
@@ -101,10 +101,10 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 }
 
 TensorPair cummax(const Tensor& self, int64_t dim) {
-  return extremes("cummax", "CummaxBackward", ScanOp::kMax, self, dim);
+  return extremes("cummax", "CummaxBackward0", ScanOp::kMax, self, dim);
 }
 TensorPair cummin(const Tensor& self, int64_t dim) {
-  return extremes("cummin", "CumminBackward", ScanOp::kMin, self, dim);
+  return extremes("cummin", "CumminBackward0", ScanOp::kMin, self, dim);
 }
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
@@ -115,7 +115,7 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   if (recording(self)) {
     // exp(x[k]) * sum over i >= k of g[i] / exp(out[i]), in logarithms and for either sign of g on
     // its own.
-    record(out, "LogcumsumexpBackward", inputs(self), saving(self, out), [dim](Backward& b) {
+    record(out, "LogcumsumexpBackward0", inputs(self), saving(self, out), [dim](Backward& b) {
       const Tensor &g = b.grad_output(), x = b.saved(0), y = b.saved(1);
       // -inf itself would give inf - inf; the lowest number vanishes in the sum as well.
       const double nothing = finite_range(x.scalar_type()).first;

@@ -19,7 +19,14 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
                 weights->sizes(), " and ", self.sizes());
   }
   int64_t bins = minlength;
-  if (self.numel() > 0) bins = std::max(bins, self.max().item<int64_t>() + 1);
+  if (self.numel() > 0) {
+    const int64_t largest = self.max().item<int64_t>();
+    TAPER_CHECK(largest < INT64_MAX,
+                "bincount: Storage size calculation overflowed: the largest "
+                "value is ",
+                largest);
+    bins = std::max(bins, largest + 1);
+  }
   const ScalarType dtype = !weights || self.numel() == 0      ? kLong
                            : weights->scalar_type() == kFloat ? kFloat
                                                               : kDouble;

@@ -10,19 +10,21 @@ Tensor softmax_impl(const char* name, const Tensor& self, int64_t dim, bool log,
                     std::optional<ScalarType> dtype) {
   check_defined(name, self, "self");
   const Tensor input = dtype ? cast(self, *dtype) : self;
-  check_floating(name, input);
   const int64_t axis = wrap_dim(dim, input.dim());
+  // No elements, nothing to compute: PyTorch takes any dtype then.
+  if (input.numel() == 0 && !input.is_floating_point()) return new_result_like(input);
+  check_floating(name, input);
   const Tensor dense = input.detach().contiguous();
   const kernels::SoftmaxArgs args{
       dense.scalar_type(),
       kernels::make_axis_plan(static_cast<int>(dense.dim()), dense.sizes().data(),
                               static_cast<int>(axis)),
       log};
-  const Tensor out = new_result_like(dense);
+  const Tensor out = new_result_like(dense, name);
   check(kernels_of(out).softmax_forward(out.data_ptr(), dense.data_ptr(), args, stream_of(out)),
         name);
   if (recording(input)) {
-    record(out, log ? "LogSoftmaxBackward" : "SoftmaxBackward", inputs(input), saving(out),
+    record(out, log ? "LogSoftmaxBackward0" : "SoftmaxBackward0", inputs(input), saving(out),
            [args, axis](Backward& b) {
              const Tensor &g = b.grad_output(), y = b.saved(0);
              if (autograd::grad_enabled()) {

@@ -20,7 +20,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   const Tensor mask = cast(condition, kBool);
   const Tensor out = ternary("where", TernaryOp::kWhere, mask, self, other, dtype);
   if (recording(self, other)) {
-    record(out, "WhereBackward", inputs(self, other), saving(mask), [](Backward& b) {
+    record(out, "WhereBackward0", inputs(self, other), saving(mask), [](Backward& b) {
       const Tensor& g = b.grad_output();
       const Tensor mask = b.saved(0), zero = zeros({}, g.options());
       if (b.wants(0)) b.grad(0) = taper::where(mask, g, zero);
@@ -31,9 +31,11 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
+  self.check_fits(result_type(self, other));
   return taper::where(condition, wrapped_number(self), other);
 }
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
+  other.check_fits(result_type(self, other));
   return taper::where(condition, self, wrapped_number(other));
 }
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
@@ -56,16 +58,18 @@ Tensor masked_fill_into(const Tensor& self, const Tensor& mask, const Tensor& va
   const ScalarType dtype = self.scalar_type();
   TAPER_CHECK(can_cast(value.scalar_type(), dtype) || value.impl().is_wrapped_number,
               "value cannot be converted to type ", dtype, " without overflow");
+  if (value.is_cpu()) value.item().check_fits(dtype);
   const Tensor out = ternary("masked_fill", TernaryOp::kWhere, mask, value, self, dtype, into);
   if (recording(self, value)) {
-    record_into(into, out, "MaskedFillBackward", inputs(self, value), saving(mask),
-                [](Backward& b) {
-                  const Tensor &g = b.grad_output(), mask = b.saved(0);
-                  if (b.wants(0)) b.grad(0) = g.masked_fill(mask, 0);
-                  if (b.wants(1)) {
-                    b.grad(1) = taper::where(mask, g, zeros({}, g.options())).sum();
-                  }
-                });
+    const char* const node =
+        value.impl().is_wrapped_number ? "MaskedFillBackward0" : "MaskedFillBackward1";
+    record_into(into, out, node, inputs(self, value), saving(mask), [](Backward& b) {
+      const Tensor &g = b.grad_output(), mask = b.saved(0);
+      if (b.wants(0)) b.grad(0) = g.masked_fill(mask, 0);
+      if (b.wants(1)) {
+        b.grad(1) = taper::where(mask, g, zeros({}, g.options())).sum();
+      }
+    });
   }
   return out;
 }
@@ -110,13 +114,20 @@ Tensor clamp_into(const char* name, const Tensor& self, const std::optional<Scal
   if (min) dtype = result_type(wrapped_number(*min), cast(self, dtype));
   if (max) dtype = promote_types(dtype, result_type(self, *max));
   TAPER_CHECK_TYPE(dtype != kBool, name, ": is not supported for bool tensors");
+  // An integer is compared with the bounds as int64, so that these may lie outside its own type.
+  const ScalarType bound_dtype = is_floating_point(dtype) ? dtype : kLong;
+  if (min) min->check_fits(bound_dtype);
+  if (max) max->check_fits(bound_dtype);
   const UnaryParameters limits{
       {min ? value_of(*min) : lowest_of(dtype), max ? value_of(*max) : highest_of(dtype)}};
   const bool tracked = recording(self);
   const BeforeWrite saved(into, tracked, self);
   const Tensor out = unary(name, UnaryOp::kClamp, self, dtype, dtype, into, limits);
   if (tracked) {
-    record_into(into, out, "ClampBackward", inputs(self), saving(*saved), [limits](Backward& b) {
+    const char* const node = !max   ? "ClampMinBackward0"
+                             : !min ? "ClampMaxBackward0"
+                                    : "ClampBackward1";
+    record_into(into, out, node, inputs(self), saving(*saved), [limits](Backward& b) {
       const Tensor &g = b.grad_output(), x = b.saved(0);
       b.grad(0) = fused_gradient(
           BinaryOp::kClampGrad, g, x,
@@ -172,7 +183,7 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
   const Tensor out = ternary("clamp", TernaryOp::kClampTensor, self, *min, *max, dtype);
   if (recording(self, *min, *max)) {
     record(
-        out, "ClampBackward", inputs(self, *min, *max), saving(self, *min, *max), [](Backward& b) {
+        out, "ClampBackward0", inputs(self, *min, *max), saving(self, *min, *max), [](Backward& b) {
           const Tensor& g = b.grad_output();
           const Tensor x = b.saved(0), low = b.saved(1), high = b.saved(2);
           const Tensor zero = zeros({}, g.options());
@@ -208,9 +219,9 @@ Tensor addcmul_into(const Tensor& self, const Tensor& a, const Tensor& b, const 
   const bool tracked = recording(self, a, b);
   const BeforeWrite saved_a(into, tracked, a), saved_b(into, tracked, b);
   const Tensor out =
-      ternary("addcmul", TernaryOp::kAddcmul, self, a, b, dtype, into, value_of(value));
+      ternary("addcmul", TernaryOp::kAddcmul, self, a, b, dtype, into, value_of(value, dtype));
   if (tracked) {
-    record_into(into, out, "AddcmulBackward", inputs(self, a, b),
+    record_into(into, out, "AddcmulBackward0", inputs(self, a, b),
                 saving(when(b.requires_grad(), *saved_a), when(a.requires_grad(), *saved_b)),
                 [value](Backward& back) {
                   const Tensor& g = back.grad_output();
@@ -232,9 +243,9 @@ Tensor addcdiv_into(const Tensor& self, const Tensor& a, const Tensor& b, const 
   const bool tracked = recording(self, a, b);
   const BeforeWrite saved_a(into, tracked, a), saved_b(into, tracked, b);
   const Tensor out =
-      ternary("addcdiv", TernaryOp::kAddcdiv, self, a, b, dtype, into, value_of(value));
+      ternary("addcdiv", TernaryOp::kAddcdiv, self, a, b, dtype, into, value_of(value, dtype));
   if (tracked) {
-    record_into(into, out, "AddcdivBackward", inputs(self, a, b), saving(*saved_a, *saved_b),
+    record_into(into, out, "AddcdivBackward0", inputs(self, a, b), saving(*saved_a, *saved_b),
                 [value](Backward& back) {
                   const Tensor& g = back.grad_output();
                   const Tensor a = back.saved(0), b = back.saved(1);
@@ -253,7 +264,8 @@ Tensor lerp_into(const Tensor& self, const Tensor& end, const Tensor& weight, co
   const Tensor out = ternary("lerp", TernaryOp::kLerp, self, end, weight, dtype, into);
   if (recording(self, end, weight)) {
     const bool weighs = weight.requires_grad();
-    record_into(into, out, "LerpBackward", inputs(self, end, weight),
+    record_into(into, out, weight.impl().is_wrapped_number ? "LerpBackward0" : "LerpBackward1",
+                inputs(self, end, weight),
                 saving(weight, when(weighs, *BeforeWrite(into, weighs, self)), when(weighs, end)),
                 [](Backward& b) {
                   const Tensor &g = b.grad_output(), w = b.saved(0);
@@ -287,9 +299,11 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   return lerp_into(self, end, weight, {});
 }
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  weight.check_fits(self.scalar_type());
   return lerp_into(self, end, wrapped_number(weight), {});
 }
 Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
+  weight.check_fits(self.scalar_type());
   lerp_into(self, end, wrapped_number(weight), Into::inplace(self));
   return self;
 }

@@ -66,18 +66,18 @@ void sigmoid_backward(Backward& b) {
 
 // Defines NAME, NAME_ and NAME_out. In the gradient, `g` is what arrives and `b.saved(0)` the input
 // or the result, as the rule says.
-#define TAPER_UNARY(name, Node, Kernel, result, saves, gradient)                           \
-  static constexpr UnaryRule k##Node{#name,          #Node "Backward", UnaryOp::k##Kernel, \
-                                     Result::result, Saves::saves,     gradient};          \
-  Tensor name(const Tensor& self) { return apply(k##Node, self); }                         \
-  Tensor& name##_(Tensor& self)                                                            \
-  {                                                                                        \
-    apply(k##Node, self, Into::inplace(self));                                             \
-    return self;                                                                           \
-  }                                                                                        \
-  Tensor& name##_out(Tensor& out, const Tensor& self) {                                    \
-    apply(k##Node, self, Into::out(out));                                                  \
-    return out;                                                                            \
+#define TAPER_UNARY(name, Node, Kernel, result, saves, gradient)                            \
+  static constexpr UnaryRule k##Node{#name,          #Node "Backward0", UnaryOp::k##Kernel, \
+                                     Result::result, Saves::saves,      gradient};          \
+  Tensor name(const Tensor& self) { return apply(k##Node, self); }                          \
+  Tensor& name##_(Tensor& self)                                                             \
+  {                                                                                         \
+    apply(k##Node, self, Into::inplace(self));                                              \
+    return self;                                                                            \
+  }                                                                                         \
+  Tensor& name##_out(Tensor& out, const Tensor& self) {                                     \
+    apply(k##Node, self, Into::out(out));                                                   \
+    return out;                                                                             \
   }
 
 #define TAPER_GRADIENT(expression)     \
@@ -92,7 +92,10 @@ void sigmoid_backward(Backward& b) {
 TAPER_UNARY(neg, Neg, Neg, kSame, kNothing, TAPER_GRADIENT(-g))
 TAPER_UNARY(abs, Abs, Abs, kSame, kInput, TAPER_GRADIENT(g* b.saved(0).sign()))
 TAPER_UNARY(sign, Sign, Sign, kSame, kNothing, TAPER_ZERO_GRADIENT)
-TAPER_UNARY(square, Square, Square, kSame, kInput, TAPER_GRADIENT(g*(b.saved(0) * 2)))
+TAPER_UNARY(square, Square, Square, kSame, kInput,
+            TAPER_GRADIENT(
+                // By way of pow where it is recorded, so that a third derivative is 0, not nothing.
+                g*((autograd::grad_enabled() ? b.saved(0).pow(1) : b.saved(0)) * 2)))
 TAPER_UNARY(floor, Floor, Floor, kSame, kNothing, TAPER_ZERO_GRADIENT)
 TAPER_UNARY(ceil, Ceil, Ceil, kSame, kNothing, TAPER_ZERO_GRADIENT)
 TAPER_UNARY(round, Round, Round, kSame, kNothing, TAPER_ZERO_GRADIENT)
@@ -195,7 +198,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
       "nan_to_num", UnaryOp::kNanToNum, self, dtype, dtype, {},
       {{Value(nan.value_or(0)), Value(posinf.value_or(highest)), Value(neginf.value_or(lowest))}});
   if (recording(self)) {
-    record(out, "NanToNumBackward", inputs(self), saving(self), [](Backward& b) {
+    record(out, "NanToNumBackward0", inputs(self), saving(self), [](Backward& b) {
       b.grad(0) = b.grad_output().masked_fill(b.saved(0).isfinite().logical_not(), 0);
     });
   }

@@ -85,7 +85,7 @@ Tensor var_impl(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool
   const Reduction how{mask_of("var", self, dim), unbiased, keepdim};
   const Tensor out = moments("var", self, how.mask, unbiased, keepdim, false).var;
   if (recording(self)) {
-    record(out, "VarBackward", inputs(self), saving(self),
+    record(out, "VarBackward0", inputs(self), saving(self),
            [how](Backward& b) { b.grad(0) = var_gradient(b.grad_output(), b.saved(0), how); });
   }
   return out;
@@ -95,7 +95,7 @@ Tensor std_impl(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool
   const Reduction how{mask_of("std", self, dim), unbiased, keepdim};
   const Tensor out = moments("std", self, how.mask, unbiased, keepdim, false).var.sqrt_();
   if (recording(self)) {
-    record(out, "StdBackward", inputs(self), saving(self, out), [how](Backward& b) {
+    record(out, "StdBackward0", inputs(self), saving(self, out), [how](Backward& b) {
       b.grad(0) = std_gradient(b.grad_output(), b.saved(0), b.saved(1), how);
     });
   }
@@ -129,7 +129,7 @@ TensorPair var_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, 
   const Reduction how{mask_of("var_mean", self, dim), unbiased, keepdim};
   const auto [var, mean] = moments("var_mean", self, how.mask, unbiased, keepdim, true);
   if (recording(self)) {
-    record_all(inputs(var, mean), "VarMeanBackward", inputs(self), saving(self),
+    record_all(inputs(var, mean), "VarMeanBackward0", inputs(self), saving(self),
                [how](Backward& b) {
                  const Tensor x = b.saved(0);
                  Tensor sum;
@@ -149,7 +149,7 @@ TensorPair std_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, 
   const auto [var, mean] = moments("std_mean", self, how.mask, unbiased, keepdim, true);
   const Tensor std = var.sqrt();
   if (recording(self)) {
-    record_all(inputs(std, mean), "StdMeanBackward", inputs(self), saving(self, std),
+    record_all(inputs(std, mean), "StdMeanBackward0", inputs(self), saving(self, std),
                [how](Backward& b) {
                  const Tensor x = b.saved(0);
                  Tensor sum;

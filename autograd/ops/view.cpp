@@ -4,7 +4,6 @@
 #include "taper/autograd/view.h"
 
 #include <algorithm>
-#include <array>
 
 #include "taper/autograd/ops/op.h"
 
@@ -28,6 +27,11 @@ void record_reshape(const Tensor& out, const char* name, const Tensor& self) {
   });
 }
 
+// a * b modulo 2^64: strides of dimensions of size 1, which nobody follows, may not fit.
+int64_t wrapped_product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 Tensor view_as_shape(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, const char* name) {
   const Tensor out = make_view(self, sizes, strides, self.storage_offset());
   record_reshape(out, name, self);
@@ -40,24 +44,24 @@ Tensor view_as_shape(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
 
 Tensor view(const Tensor& self, IntArrayRef size) {
   check_defined("view", self, "self");
-  const Dims shape = infer_view_size(size, self.numel());
+  const Dims shape = infer_view_size(size, self.numel(), "view");
   const auto strides = compute_view_strides(self.sizes(), self.strides(), shape);
   TAPER_CHECK(
       strides,
-      "view size is not compatible with input tensor's size and stride (at least one "
+      "view: view size is not compatible with input tensor's size and stride (at least one "
       "dimension spans across two contiguous subspaces). Use .reshape(...) instead. The tensor "
       "has shape ",
       self.sizes(), " and strides ", self.strides(), "; asked for was ", size);
-  return view_as_shape(self, shape, *strides, "ViewBackward");
+  return view_as_shape(self, shape, *strides, "ViewBackward0");
 }
 
 Tensor view_as(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
 
 Tensor reshape(const Tensor& self, IntArrayRef size) {
   check_defined("reshape", self, "self");
-  const Dims shape = infer_view_size(size, self.numel());
+  const Dims shape = infer_view_size(size, self.numel(), "reshape");
   if (const auto strides = compute_view_strides(self.sizes(), self.strides(), shape)) {
-    return view_as_shape(self, shape, *strides, "ViewBackward");
+    return view_as_shape(self, shape, *strides, "ViewBackward0");
   }
   return self.contiguous().view(shape);
 }
@@ -92,7 +96,7 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   TAPER_CHECK(inferred ? product != 0 && self.size(dim) % product == 0 : product == self.size(dim),
               "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim,
               " (", self.size(dim), ") in the input tensor");
-  const Dims inner = infer_view_size(sizes, self.size(dim));
+  const Dims inner = infer_view_size(sizes, self.size(dim), "unflatten");
   Dims shape;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d != dim) {
@@ -119,7 +123,7 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
       strides.push_back(self.stride(d));
     }
   }
-  return view_as_shape(self, sizes, strides, "UnsqueezeBackward");
+  return view_as_shape(self, sizes, strides, "UnsqueezeBackward0");
 }
 
 namespace {
@@ -132,7 +136,7 @@ Tensor squeeze_where(const Tensor& self, const Drop& drop) {
     sizes.push_back(self.size(d));
     strides.push_back(self.stride(d));
   }
-  return view_as_shape(self, sizes, strides, "SqueezeBackward");
+  return view_as_shape(self, sizes, strides, "SqueezeBackward0");
 }
 
 }  // namespace
@@ -166,13 +170,15 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
   }
   const Tensor out = make_view(self, sizes, strides, self.storage_offset());
   if (recording(self)) {
-    record_view(out, "PermuteBackward", inputs(self),
+    record_view(out, "PermuteBackward0", inputs(self),
                 [inverse](Backward& b) { b.grad(0) = b.grad_output().permute(inverse); });
   }
   return out;
 }
 
-Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+namespace {
+
+Tensor transpose_as(const char* name, const Tensor& self, int64_t dim0, int64_t dim1) {
   dim0 = wrap_dim(dim0, self.dim());
   dim1 = wrap_dim(dim1, self.dim());
   Dims sizes(self.sizes()), strides(self.strides());
@@ -182,10 +188,16 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   }
   const Tensor out = make_view(self, sizes, strides, self.storage_offset());
   if (recording(self)) {
-    record_view(out, "TransposeBackward", inputs(self),
+    record_view(out, name, inputs(self),
                 [dim0, dim1](Backward& b) { b.grad(0) = b.grad_output().transpose(dim0, dim1); });
   }
   return out;
+}
+
+}  // namespace
+
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return transpose_as("TransposeBackward0", self, dim0, dim1);
 }
 
 Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) {
@@ -195,6 +207,7 @@ Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) {
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
   source = wrap_dim(source, self.dim());
   destination = wrap_dim(destination, self.dim());
+  if (self.dim() == 0) return self.permute({});
   std::vector<int64_t> order;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d != source) order.push_back(d);
@@ -206,7 +219,7 @@ Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
 Tensor t(const Tensor& self) {
   TAPER_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
               self.dim(), "D");
-  return self.transpose(0, self.dim() < 2 ? 0 : 1);
+  return transpose_as("TBackward0", self, 0, self.dim() < 2 ? 0 : 1);
 }
 
 Tensor mT(const Tensor& self) {
@@ -231,21 +244,23 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool) {
     int64_t wanted = size[d];
     if (wanted == -1) {
       TAPER_CHECK(!fresh,
-                  "The expanded size of the tensor (-1) isn't allowed in a leading, "
+                  "expand: The expanded size of the tensor (-1) isn't allowed in a leading, "
                   "non-existing dimension ",
                   d);
       wanted = own;
     }
-    TAPER_CHECK(wanted >= 0 && (own == wanted || own == 1), "The expanded size of the tensor (",
-                wanted, ") must match the existing size (", own, ") at non-singleton dimension ", d,
+    TAPER_CHECK(wanted >= 0 && (own == wanted || own == 1),
+                "expand: The expanded size of the tensor (", wanted,
+                ") must match the existing size (", own, ") at non-singleton dimension ", d,
                 ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
     sizes.push_back(wanted);
     strides.push_back(own == wanted && !fresh ? self.stride(d - lead) : 0);
   }
+  checked_numel(sizes, "expand");
   const Tensor out = make_view(self, sizes, strides, self.storage_offset());
   if (recording(self)) {
     // The engine sums a gradient down to the input's shape.
-    record_view(out, "ExpandBackward", inputs(self),
+    record_view(out, "ExpandBackward0", inputs(self),
                 [](Backward& b) { b.grad(0) = b.grad_output(); });
   }
   return out;
@@ -272,11 +287,11 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   const Tensor out =
       make_view(self, sizes, strides, self.storage_offset() + index * self.stride(dim));
   if (recording(self)) {
-    record_view(
-        out, "SelectBackward", inputs(self), [whole = Dims(self.sizes()), dim, index](Backward& b) {
-          b.grad(0) =
-              embed(b.grad_output(), whole, [&](const Tensor& x) { return x.select(dim, index); });
-        });
+    record_view(out, "SelectBackward0", inputs(self),
+                [whole = Dims(self.sizes()), dim, index](Backward& b) {
+                  b.grad(0) = embed(b.grad_output(), whole,
+                                    [&](const Tensor& x) { return x.select(dim, index); });
+                });
   }
   return out;
 }
@@ -284,7 +299,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
              std::optional<int64_t> end, int64_t step) {
   TAPER_CHECK_INDEX(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
-  TAPER_CHECK_VALUE(step > 0, "slice step must be positive, but got ", step);
+  TAPER_CHECK_VALUE(step > 0, "slice(): slice step must be positive, but got ", step);
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.size(dim);
   const auto bound = [size](int64_t at) {
@@ -293,12 +308,12 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   const int64_t first = bound(start.value_or(0));
   const int64_t last = std::max(first, bound(end.value_or(size)));
   Dims sizes(self.sizes()), strides(self.strides());
-  sizes[static_cast<int>(dim)] = (last - first + step - 1) / step;
-  strides[static_cast<int>(dim)] *= step;
+  sizes[static_cast<int>(dim)] = (last - first) / step + ((last - first) % step != 0);
+  strides[static_cast<int>(dim)] = wrapped_product(self.stride(dim), step);
   const Tensor out =
       make_view(self, sizes, strides, self.storage_offset() + first * self.stride(dim));
   if (recording(self)) {
-    record_view(out, "SliceBackward", inputs(self),
+    record_view(out, "SliceBackward0", inputs(self),
                 [whole = Dims(self.sizes()), dim, first, last, step](Backward& b) {
                   b.grad(0) = embed(b.grad_output(), whole, [&](const Tensor& x) {
                     return x.slice(dim, first, last, step);
@@ -340,7 +355,7 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   strides.push_back(self.stride(first) + self.stride(second));
   const Tensor out = make_view(self, sizes, strides, start);
   if (recording(self)) {
-    record_view(out, "DiagonalBackward", inputs(self),
+    record_view(out, "DiagonalBackward0", inputs(self),
                 [whole = Dims(self.sizes()), offset, first, second](Backward& b) {
                   b.grad(0) = embed(b.grad_output(), whole, [&](const Tensor& x) {
                     return x.diagonal(offset, first, second);
@@ -350,35 +365,42 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   return out;
 }
 
+namespace {
+
+// Elements of self's storage in any arrangement, also one in which they come several times.
+Tensor strided_view(const char* name, const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
+                    int64_t offset) {
+  const Tensor out = make_view(self, sizes, strides, offset);
+  if (recording(self)) {
+    record_view(
+        out, name, inputs(self),
+        [whole = autograd::Geometry(self.impl()), part = autograd::Geometry(out.impl())](
+            Backward& b) { b.grad(0) = autograd::scatter_strided(b.grad_output(), whole, part); });
+  }
+  return out;
+}
+
+}  // namespace
+
 Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
                   std::optional<int64_t> storage_offset) {
   TAPER_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
   checked_numel(size, "as_strided");
-  autograd::Geometry geometry;
-  geometry.sizes = Dims(size);
-  geometry.strides = Dims(stride);
-  geometry.offset = storage_offset.value_or(self.storage_offset());
+  const int64_t extent = checked_extent(size, stride, "as_strided");
+  const int64_t offset = storage_offset.value_or(self.storage_offset());
   for (const int64_t s : stride) {
     TAPER_CHECK(
         s >= 0,
         "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
-  TAPER_CHECK(geometry.offset >= 0, "as_strided: storage offset must be non-negative, got ",
-              geometry.offset);
-  const size_t bytes =
-      static_cast<size_t>(geometry.offset + geometry.extent()) * element_size(self.scalar_type());
-  TAPER_CHECK(geometry.extent() == 0 || bytes <= self.storage().nbytes(), "setStorage: sizes ",
-              size, ", strides ", stride, ", storage offset ", geometry.offset, ", and itemsize ",
+  TAPER_CHECK(offset >= 0 && offset < INT64_MAX / 16, "as_strided: Tensor: invalid storage offset ",
+              offset);
+  const size_t bytes = static_cast<size_t>(offset + extent) * element_size(self.scalar_type());
+  TAPER_CHECK(extent == 0 || bytes <= self.storage().nbytes(), "setStorage: sizes ", size,
+              ", strides ", stride, ", storage offset ", offset, ", and itemsize ",
               element_size(self.scalar_type()), " requiring a storage size of ", bytes,
               " are out of bounds for storage of size ", self.storage().nbytes());
-  const Tensor out = make_view(self, size, stride, geometry.offset);
-  if (recording(self)) {
-    record_view(out, "AsStridedBackward", inputs(self),
-                [whole = autograd::Geometry(self.impl()), geometry](Backward& b) {
-                  b.grad(0) = autograd::scatter_strided(b.grad_output(), whole, geometry);
-                });
-  }
-  return out;
+  return strided_view("AsStridedBackward0", self, size, stride, offset);
 }
 
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
@@ -391,86 +413,12 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   const int64_t stride = self.dim() == 0 ? 1 : self.stride(dim);
   if (self.dim() > 0) {
     sizes[static_cast<int>(dim)] = (length - size) / step + 1;
-    strides[static_cast<int>(dim)] = stride * step;
+    strides[static_cast<int>(dim)] = wrapped_product(stride, step);
   }
   sizes.push_back(size);
   strides.push_back(stride);
-  return self.as_strided(sizes, strides, self.storage_offset());
-}
-
-// ---- In pieces.
-
-std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
-  TAPER_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
-  const int64_t length = self.size(dim);
-  std::vector<Tensor> pieces;
-  int64_t start = 0;
-  for (const int64_t size : split_sizes) {
-    TAPER_CHECK(size >= 0,
-                "split_with_sizes expects split_sizes have only non-negative entries, but "
-                "got split_sizes=",
-                split_sizes);
-    start += size;
-  }
-  TAPER_CHECK(start == length, "split_with_sizes expects split_sizes to sum exactly to ", length,
-              " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_sizes);
-  start = 0;
-  for (const int64_t size : split_sizes) {
-    pieces.push_back(self.slice(dim, start, start + size));
-    start += size;
-  }
-  return pieces;
-}
-
-std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
-  return self.split_with_sizes(split_sizes, dim);
-}
-
-std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
-  TAPER_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
-  TAPER_CHECK(split_size >= 0,
-              "split expects split_size be non-negative, but got split_size=", split_size);
-  const int64_t length = self.size(dim);
-  TAPER_CHECK(split_size > 0 || length == 0,
-              "split_size can only be 0 if dimension size is 0, but got dimension size of ",
-              length);
-  if (length == 0) return {self.slice(dim, 0, 0)};
-  std::vector<Tensor> pieces;
-  for (int64_t start = 0; start < length; start += split_size) {
-    pieces.push_back(self.slice(dim, start, std::min(length, start + split_size)));
-  }
-  return pieces;
-}
-
-std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
-  TAPER_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
-  TAPER_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
-  const int64_t length = self.size(dim);
-  const int64_t size = (length + chunks - 1) / chunks;
-  if (size == 0) {
-    return self.split_with_sizes(std::vector<int64_t>(static_cast<size_t>(chunks), 0), dim);
-  }
-  return self.split(size, dim);
-}
-
-std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
-  TAPER_CHECK(self.dim() > 0,
-              "tensor_split expected at least a 1-dimensional tensor, but got a tensor "
-              "with 0 dims");
-  TAPER_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
-  const int64_t length = self.size(dim);
-  std::vector<int64_t> sizes;
-  for (int64_t i = 0; i < sections; ++i) {
-    sizes.push_back(length / sections + (i < length % sections ? 1 : 0));
-  }
-  return self.split_with_sizes(sizes, dim);
-}
-
-std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
-  TAPER_CHECK(self.dim() > 0, "unbind() cannot be applied to a 0-dim tensor.");
-  std::vector<Tensor> pieces;
-  for (int64_t i = 0; i < self.size(dim); ++i) pieces.push_back(self.select(dim, i));
-  return pieces;
+  checked_numel(sizes, "unfold");
+  return strided_view("UnfoldBackward0", self, sizes, strides, self.storage_offset());
 }
 
 }  // namespace taper::ops

@@ -270,7 +270,7 @@ LayerResult fused_lstm(const Tensor& input, const LayerState& state, const Layer
   }
   if (tracked) {
     autograd::record_all(
-        autograd::inputs(outputs, last.hidden, last.cell), "LstmLayerBackward",
+        autograd::inputs(outputs, last.hidden, last.cell), "LstmLayerBackward0",
         autograd::inputs(input, w.ih, w.bias_ih, w.hh, w.bias_hh, state.hidden, state.cell),
         autograd::saving(input, w.ih, w.bias_ih, w.hh, w.bias_hh, state.hidden, state.cell, gates,
                          before, cells),
@@ -314,7 +314,7 @@ LayerResult fused_gru(const Tensor& input, const LayerState& state, const LayerW
   }
   if (tracked) {
     autograd::record_all(
-        autograd::inputs(outputs, last.hidden), "GruLayerBackward",
+        autograd::inputs(outputs, last.hidden), "GruLayerBackward0",
         autograd::inputs(input, w.ih, w.bias_ih, w.hh, w.bias_hh, state.hidden, state.cell),
         autograd::saving(input, w.ih, w.bias_ih, w.hh, w.bias_hh, state.hidden, state.cell, gates,
                          before, own),

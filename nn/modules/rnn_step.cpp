@@ -27,13 +27,13 @@ std::vector<Tensor> record_parts(const char* name, const Tensor& x, std::vector<
 
 std::vector<Tensor> gates_of(const Tensor& x, int64_t count) {
   if (!autograd::recording(x)) return x.chunk(count, -1);
-  return record_parts("SplitBackward", x, x.detach().chunk(count, -1),
+  return record_parts("SplitBackward0", x, x.detach().chunk(count, -1),
                       [](const std::vector<Tensor>& gradients) { return cat(gradients, -1); });
 }
 
 std::vector<Tensor> steps_of(const Tensor& x) {
   if (!autograd::recording(x)) return x.unbind(0);
-  return record_parts("UnbindBackward", x, x.detach().unbind(0),
+  return record_parts("UnbindBackward0", x, x.detach().unbind(0),
                       [](const std::vector<Tensor>& gradients) { return stack(gradients, 0); });
 }
 

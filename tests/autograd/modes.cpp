@@ -108,3 +108,13 @@ TEST_CASE("backward does not change the mode") {
   autograd::grad({(x * x).sum()}, {x}, {}, true, true);
   CHECK(GradMode::is_enabled());
 }
+
+TEST_CASE("an inference tensor has no version") {
+  Tensor x;
+  {
+    const InferenceMode guard;
+    x = ones({2});
+  }
+  CHECK(
+      contains(error_of([&] { x._version(); }), "Inference tensors do not track version counter."));
+}

@@ -67,16 +67,16 @@ TEST_CASE("checked_numel refuses negative sizes, overflow and too many dimension
 }
 
 TEST_CASE("infer_size broadcasts as PyTorch does") {
-  CHECK(vec(infer_size({3, 1}, {1, 4})) == Sizes{3, 4});
-  CHECK(vec(infer_size({}, {2, 3})) == Sizes{2, 3});
-  CHECK(vec(infer_size({5, 1, 3}, {4, 1})) == Sizes{5, 4, 3});
-  CHECK(vec(infer_size({0}, {1})) == Sizes{0});
-  CHECK(vec(infer_size({3, 0}, {3, 1})) == Sizes{3, 0});
+  CHECK(vec(infer_size({3, 1}, {1, 4}, "add")) == Sizes{3, 4});
+  CHECK(vec(infer_size({}, {2, 3}, "add")) == Sizes{2, 3});
+  CHECK(vec(infer_size({5, 1, 3}, {4, 1}, "add")) == Sizes{5, 4, 3});
+  CHECK(vec(infer_size({0}, {1}, "add")) == Sizes{0});
+  CHECK(vec(infer_size({3, 0}, {3, 1}, "add")) == Sizes{3, 0});
   CHECK_THROWS_WITH(
-      infer_size({2, 3}, {2, 4}),
+      infer_size({2, 3}, {2, 4}, "add"),
       ContainsSubstring("The size of tensor a (3) must match the size of tensor b (4) "
                         "at non-singleton dimension 1"));
-  CHECK_THROWS_AS(infer_size({0}, {3}), Error);
+  CHECK_THROWS_AS(infer_size({0}, {3}, "add"), Error);
   CHECK(vec(expanded_strides({3, 1}, {1, 1}, {2, 3, 4})) == Sizes{0, 1, 0});
   CHECK(vec(expanded_strides({1, 1}, {7, 9}, {1, 1})) == Sizes{7, 9});
 }
@@ -103,22 +103,24 @@ TEST_CASE("dim_set wraps, means all by none, and refuses repetition") {
 }
 
 TEST_CASE("infer_view_size fills in -1") {
-  CHECK(vec(infer_view_size({2, -1}, 6)) == Sizes{2, 3});
-  CHECK(vec(infer_view_size({-1}, 0)) == Sizes{0});
-  CHECK(vec(infer_view_size({3, -1}, 0)) == Sizes{3, 0});
-  CHECK(vec(infer_view_size({}, 1)) == Sizes{});
-  CHECK_THROWS_WITH(infer_view_size({2, 4}, 6), "shape '[2, 4]' is invalid for input of size 6");
-  CHECK_THROWS_WITH(infer_view_size({4, -1}, 6), "shape '[4, -1]' is invalid for input of size 6");
-  CHECK_THROWS_WITH(infer_view_size({-1, 0}, 0),
+  CHECK(vec(infer_view_size({2, -1}, 6, "view")) == Sizes{2, 3});
+  CHECK(vec(infer_view_size({-1}, 0, "view")) == Sizes{0});
+  CHECK(vec(infer_view_size({3, -1}, 0, "view")) == Sizes{3, 0});
+  CHECK(vec(infer_view_size({}, 1, "view")) == Sizes{});
+  CHECK_THROWS_WITH(infer_view_size({2, 4}, 6, "view"),
+                    "view: shape '[2, 4]' is invalid for input of size 6");
+  CHECK_THROWS_WITH(infer_view_size({4, -1}, 6, "view"),
+                    "view: shape '[4, -1]' is invalid for input of size 6");
+  CHECK_THROWS_WITH(infer_view_size({-1, 0}, 0, "view"),
                     ContainsSubstring("cannot reshape tensor of 0 elements into shape [-1, 0]"));
-  CHECK_THROWS_WITH(infer_view_size({0, -1}, 6),
+  CHECK_THROWS_WITH(infer_view_size({0, -1}, 6, "view"),
                     ContainsSubstring("is invalid for input of size 6"));
-  CHECK_THROWS_WITH(infer_view_size({-1, -1}, 6),
+  CHECK_THROWS_WITH(infer_view_size({-1, -1}, 6, "view"),
                     ContainsSubstring("only one dimension can be inferred"));
-  CHECK_THROWS_WITH(infer_view_size({-2, 3}, 6),
+  CHECK_THROWS_WITH(infer_view_size({-2, 3}, 6, "view"),
                     ContainsSubstring("invalid shape dimension -2 at index 0 of shape [-2, 3]"));
   const int64_t large = int64_t{1} << 32;
-  CHECK_THROWS_AS(infer_view_size({large, large}, 0), Error);
+  CHECK_THROWS_AS(infer_view_size({large, large}, 0, "view"), Error);
 }
 
 TEST_CASE("compute_view_strides splits and joins what is one walk") {

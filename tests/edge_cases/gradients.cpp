@@ -220,3 +220,23 @@ TEST_CASE("changes inside no_grad") {
   (c * c).sum().backward();
   CHECK(near(c.grad(), {4}));
 }
+
+TEST_CASE("derivatives that have become 0 are 0, not missing") {
+  const auto third = [](Tensor (*f)(const Tensor&)) {
+    Tensor x = leaf({2, -3});
+    Tensor g = autograd::grad({f(x).sum()}, {x}, {}, true, true)[0];
+    g = autograd::grad({g.sum()}, {x}, {}, true, true)[0];
+    return autograd::grad({g.sum()}, {x}, {}, true, true)[0];
+  };
+  CHECK(near(third([](const Tensor& x) { return x.pow(2); }), {0, 0}));
+  CHECK(near(third([](const Tensor& x) { return x.square(); }), {0, 0}));
+  const auto second = [](Tensor (*f)(const Tensor&)) {
+    Tensor x = leaf({2, -3});
+    const Tensor g = autograd::grad({f(x).sum()}, {x}, {}, true, true)[0];
+    return autograd::grad({g.sum()}, {x})[0];
+  };
+  CHECK(near(second([](const Tensor& x) { return x.relu(); }), {0, 0}));
+  CHECK(near(second([](const Tensor& x) { return leaky_relu(x); }), {0, 0}));
+  CHECK(near(second([](const Tensor& x) { return hardtanh(x); }), {0, 0}));
+  CHECK(near(second([](const Tensor& x) { return threshold(x, 0, 0); }), {0, 0}));
+}

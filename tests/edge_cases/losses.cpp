@@ -27,6 +27,9 @@ TEST_CASE("7: cross entropy with a target that is no class") {
       THROWS(cross_entropy(ones({1, 3}), tensor({-4}), Reduction::Mean, -1),
              "Target -4 is out of bounds"),
       THROWS(cross_entropy(ones({2, 3}), ones({2, 3}, kLong)), "cross_entropy"),
+      THROWS(cross_entropy(ones({2, 3}), tensor({0, 1}).to(kInt)),
+             "expected target dtype to be Long or Byte, but got Int"),
+      THROWS(cross_entropy(ones({2, 3}), tensor({0})), "Expected target of shape [2]"),
   });
 }
 
@@ -38,6 +41,9 @@ TEST_CASE("losses: cross entropy") {
             {.22692801}),
       GIVES(cross_entropy(tensor({{2., 0.}}), tensor({{.5, .5}})), {1.12692801}),
       GIVES(cross_entropy(tensor({{1e30, -1e30}}), tensor({1})), {2e30}),
+      GIVES(cross_entropy(zeros({2}), tensor({1})), {.69314718}),
+      GIVES(cross_entropy(zeros({2}), tensor(1)), {.69314718}),
+      GIVES(cross_entropy(zeros({1, 2}), tensor({1}).to(kByte)), {.69314718}),
       GIVES(cross_entropy(zeros({0, 3}), zeros({0}, kLong)), {kNan}),
       GIVES(cross_entropy_loss(zeros({2, 2}), tensor({0, 0}), tensor({0., 1.})), {kNan}),
   });

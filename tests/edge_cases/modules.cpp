@@ -72,3 +72,41 @@ TEST_CASE("normalize of zeros") {
       GIVES(GRADIENT(nn::functional::normalize(x), zeros({1, 1})) * 1e-12, {1}),
   });
 }
+
+TEST_CASE("BatchNorm1d: a batch of none") {
+  nn::BatchNorm1d norm(3);
+  const Tensor out = norm->forward(ones({0, 3}));
+  CHECK(out.sizes() == IntArrayRef({0, 3}));
+  out.sum().backward();
+  CHECK(near(norm->weight.grad(), {0, 0, 0}));
+  CHECK(near(norm->bias.grad(), {0, 0, 0}));
+  CHECK(near(norm->running_mean, {0, 0, 0}));
+  CHECK(near(norm->running_var, {1, 1, 1}));
+  check_rows(std::vector<ErrorRow>{
+      THROWS(nn::BatchNorm1d(3)->forward(ones({1, 3})), "Expected more than 1 value per channel"),
+  });
+}
+
+TEST_CASE("modules of size 0 are initialised quietly") {
+  CHECK(near(nn::Linear(0, 2)->bias, {0, 0}));
+  CHECK(nn::Linear(2, 0)->weight.sizes() == IntArrayRef({0, 2}));
+}
+
+TEST_CASE("AdaptiveAvgPool2d: a size left out is the input's, a negative one is refused") {
+  using Options = nn::AdaptiveAvgPool2dOptions;
+  CHECK(nn::AdaptiveAvgPool2d(Options({std::nullopt, 2}))->forward(ones({1, 1, 4, 4})).sizes() ==
+        IntArrayRef({1, 1, 4, 2}));
+  check_rows(std::vector<ErrorRow>{
+      THROWS(nn::AdaptiveAvgPool2d(-1)->forward(ones({1, 1, 4, 4})),
+             "elements of output_size must be greater than or equal to 0 but received"),
+  });
+}
+
+TEST_CASE("a parameter of integers cannot require a gradient") {
+  nn::Module module;
+  const std::string message = error_of([&] { module.register_parameter("x", ones({1}, kLong)); });
+  CHECK(message.find("Only Tensors of floating point and complex dtype can require gradients") !=
+        std::string::npos);
+  module.register_parameter("x", ones({1}, kLong), false);
+  CHECK(module.parameters().size() == 1);
+}

@@ -76,6 +76,37 @@ TEST_CASE("shapes: pieces") {
   CHECK(lengths(arange(7).tensor_split(3)) == std::vector<int64_t>{3, 2, 2});
 }
 
+TEST_CASE("shapes: tensors without dimensions, or without elements") {
+  CHECK(tensor(1.).movedim(0, -1).dim() == 0);
+  CHECK(softmax(zeros({0}, kLong), 0).scalar_type() == kLong);
+  check_rows(std::vector<ErrorRow>{
+      THROWS(tensor(1.).movedim(1, 0), "Dimension out of range"),
+      THROWS(softmax(zeros({2}, kLong), 0), "softmax"),
+  });
+}
+
+TEST_CASE("shapes: einsum multiplies operands of different dtypes, but sums only equal ones") {
+  CHECK(einsum("ij,ij->ij", {ones({2, 2}), ones({2, 2}, kDouble)}).scalar_type() == kDouble);
+  CHECK(einsum("i,j->ij", {ones({2}), ones({2}, kDouble)}).scalar_type() == kDouble);
+  check_rows(std::vector<ErrorRow>{
+      THROWS(einsum("ij,jk->ik", {ones({2, 2}), ones({2, 2}, kDouble)}), "dtype"),
+  });
+}
+
+TEST_CASE("shapes: messages name the op") {
+  check_rows(std::vector<ErrorRow>{
+      THROWS(ones({2, 3}) * ones({2}), "mul: The size of tensor a (3) must match"),
+      THROWS(ones({2, 3}).view({5}), "view: shape '[5]' is invalid for input of size 6"),
+      THROWS(ones({2, 3}).reshape({5}), "reshape: shape '[5]' is invalid for input of size 6"),
+      THROWS(cat({ones({2, 3}), ones({3, 2})}), "torch.cat(): Sizes of tensors must match"),
+      THROWS(ones({3}).expand({2}), "expand: The expanded size of the tensor (2)"),
+      THROWS(ones({3}).slice(0, 0, 2, -1), "slice(): slice step must be positive"),
+      THROWS(Tensor().sum(), "sum: Expected a proper Tensor but got None (or an undefined Tensor"),
+      THROWS(ones({1}) + Tensor(), "add: Expected a proper Tensor but got None"),
+      THROWS(matmul(ones({2, 2}), Tensor()), "matmul: Expected a proper Tensor but got None"),
+  });
+}
+
 TEST_CASE("shapes: matmul") {
   check_rows(std::vector<SizeRow>{
       HAS_SHAPE(matmul(ones({3}), ones({3})), {}),

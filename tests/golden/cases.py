@@ -22,6 +22,9 @@ PAIRS = [([3, 5], [5]), ([3, 1], [1, 5]), ([], [4]), ([4], []), ([], []), ([0], 
 REDUCE = [[], [0], [1], [7], [33], [2, 3, 17], [9, 65], [65, 9], [0, 3], [3, 0], [2, 1, 3]]
 LARGE = [[40000], [129, 257], [257, 3]]
 ROWS = [[], [1], [7], [33], [2, 3, 17], [4, 33], [0], [3, 0], [0, 4], [1, 1], [5, 2, 3]]
+# The gradient's second shapes: broadcasting both ways, several dimensions, more than a vector or two.
+WIDE = {"any": [[67]], "pair": [[3, 1, 17], [5, 1]], "reduce": [[3, 5, 17]], "rows": [[3, 5, 17]]}
+LARGEST_GRADIENT = 4000  # elements of the inputs: what a second gradient may take of the files
 SPECIALS = 18
 FIXED = ("index", "mask")  # domains that choose their dtype themselves
 
@@ -55,7 +58,8 @@ def shaped(text):
 
 
 def expand(row, works):
-    """`works(recipes)`: whether PyTorch takes these inputs; gradients are tried on the smallest that it takes."""
+    """`works(recipes)`: whether PyTorch takes these inputs. Gradients are taken twice: on the smallest that it takes,
+    where finite differences are cheap, and on a large one, where windows overlap and loops are not all remainder."""
     words = row.spec.split()
     flags = set()
     while words and words[0] in ("sums", "native"):
@@ -78,7 +82,12 @@ def expand(row, works):
         alternatives = [shaped(text) for text in " ".join(words).split("|")]
         main, others = alternatives[0], alternatives[1:]
         by_size = sorted(alternatives, key=lambda a: sum(r.numel for r in a))
-        small = next((a for a in by_size if all(r.numel for r in a) and works(a)), main)
+        usable = [a for a in by_size if all(r.numel for r in a) and works(a)]
+        small = usable[0] if usable else main
+        fitting = [a for a in usable if sum(r.numel for r in a) <= LARGEST_GRADIENT]
+        large = fitting[-1] if fitting else small
+    if family in WIDE:
+        large = make(WIDE[family])
     run = lambda tag, recipes, dtype: Case(
         tag, [r.with_dtype(dtype) for r in recipes], "sums" in flags, "native" in flags)
 
@@ -91,6 +100,8 @@ def expand(row, works):
               for dtype in FLOATING if specials and base == "f32"]
     if row.gradients != "none":
         cases += [run("gradient", small, dtype) for dtype in ("f64", "f32", "f16", "bf16")]
+        if large is not small and works(large):
+            cases += [run("gradient_large", large, dtype) for dtype in ("f64", "f32")]
     return Expanded(family in ("any", "pair"), cases)
 
 

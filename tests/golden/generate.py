@@ -93,7 +93,7 @@ def evaluate(row, case, writer, check):
     words += [writer.add(out) for out in expected]
     if check:
         report(row, case, native, expected)
-    if case.tag == "gradient":
+    if case.tag.startswith("gradient"):
         words.append("grad")
         dtypes = [t.dtype for t in make()]
         results = iter(gradients(row, widen(make()), case.recipes))

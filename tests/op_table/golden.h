@@ -20,13 +20,15 @@ struct Case {
   enum class Outcome { kValues, kError, kUnsupported };
 
   std::string words;  ///< the inputs as they stand in the file
-  std::string tag;    ///< dtypes, shapes, special, gradient
+  std::string tag;    ///< dtypes, shapes, special, gradient, gradient_large
   std::vector<Recipe> inputs;
   Outcome outcome = Outcome::kValues;
   std::string message;  ///< the beginning of PyTorch's, where it refuses
   double scale = 0;     ///< sum of the magnitudes that were added up
   std::vector<Stored> outputs;
   std::vector<Stored> gradients;  ///< for inputs that are not constant
+
+  bool has_gradients() const { return tag.rfind("gradient", 0) == 0; }
 };
 
 struct GoldenRow {
