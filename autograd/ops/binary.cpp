@@ -28,6 +28,11 @@ void check_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
               ": For integral input tensors, argument alpha must not be a floating point number.");
 }
 
+// The factor of most calls is 1, and fits everywhere.
+Value factor_in(const Scalar& alpha, ScalarType dtype) {
+  return TAPER_LIKELY(alpha.equal(1)) ? Value(1) : value_of(alpha, dtype);
+}
+
 Tensor add_into(const Tensor& self, const Tensor& other, const Scalar& alpha, const Into& into) {
   constexpr const char* kName = "add";
   check_operands(kName, self, other);
@@ -35,7 +40,7 @@ Tensor add_into(const Tensor& self, const Tensor& other, const Scalar& alpha, co
   check_alpha(kName, dtype, alpha);
   TAPER_SAVE_OPERANDS;
   const Tensor out =
-      binary(kName, BinaryOp::kAdd, self, other, dtype, dtype, into, value_of(alpha, dtype));
+      binary(kName, BinaryOp::kAdd, self, other, dtype, dtype, into, factor_in(alpha, dtype));
   if (self_wants || other_wants) {
     record_into(into, out, "AddBackward0", inputs(self, other), saving_nothing(),
                 [alpha](Backward& b) {
@@ -62,7 +67,7 @@ Tensor sub_into(const Tensor& self, const Tensor& other, const Scalar& alpha, co
   check_alpha(kName, dtype, alpha);
   TAPER_SAVE_OPERANDS;
   const Tensor out =
-      binary(kName, BinaryOp::kSub, self, other, dtype, dtype, into, value_of(alpha, dtype));
+      binary(kName, BinaryOp::kSub, self, other, dtype, dtype, into, factor_in(alpha, dtype));
   if (self_wants || other_wants) {
     record_into(into, out, "SubBackward0", inputs(self, other), saving_nothing(),
                 [alpha](Backward& b) {

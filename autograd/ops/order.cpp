@@ -140,7 +140,16 @@ TensorPair median(const Tensor& self, int64_t dim, bool keepdim) {
 
 Tensor median(const Tensor& self) {
   check_defined("median", self, "self");
-  if (self.numel() == 0) return full({}, std::numeric_limits<double>::quiet_NaN(), self.options());
+  if (self.numel() == 0) {
+    // NaN; of integers what its conversion gives, as in PyTorch.
+    const ScalarType dtype = self.scalar_type();
+    const Scalar nothing = is_floating_point(dtype)
+                               ? Scalar(std::numeric_limits<double>::quiet_NaN())
+                           : dtype == kLong ? Scalar(std::numeric_limits<int64_t>::min())
+                           : dtype == kInt  ? Scalar(std::numeric_limits<int32_t>::min())
+                                            : Scalar(0);
+    return full({}, nothing, self.options());
+  }
   const Tensor out = std::get<0>(self.detach().reshape({-1}).median(0, false));
   if (recording(self)) {
     // Shared among the elements of that value, as for max().

@@ -138,6 +138,8 @@ TEST_CASE("overflow: where PyTorch wraps or lets a number become infinite") {
       GIVES(arange(0, 1000, 300, kByte), {0, 44, 88, 132}),
       GIVES(tensor(300).to(kByte), {44}),
       GIVES(pow(ones({1}), 1e50), {1}),
+      GIVES(median(zeros({0}, kByte)), {0}),
+      GIVES(median(zeros({0}, kInt)), {-0x1p31}),
   });
   CHECK(Scalar(-1).to<uint8_t>() == 255);
   CHECK(std::isinf(Scalar(kInf).toFloat()));
