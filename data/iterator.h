@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "taper/core/error.h"
+
 namespace taper::data {
 
 /// Goes over a loader's batches once. Copies share the position.
@@ -24,17 +26,21 @@ class Iterator {
   /// Begins with the first batch that `next` gives.
   explicit Iterator(Next next) : state_(std::make_shared<State>()) {
     state_->next = std::move(next);
-    state_->batch = state_->next();
+    advance();
   }
 
   Iterator& operator++() {
-    state_->batch.reset();  // its memory can serve the next batch
-    state_->batch = state_->next();
+    TAPER_CHECK(state_ && !state_->is_over,
+                "Incrementing the DataLoader's past-the-end iterator is not allowed");
+    advance();
     return *this;
   }
   void operator++(int) { ++*this; }
-  Batch& operator*() const { return *state_->batch; }
-  Batch* operator->() const { return state_->batch.get(); }
+  Batch& operator*() const { return *operator->(); }
+  Batch* operator->() const {
+    TAPER_CHECK(!at_end(), "Dereferencing the DataLoader's past-the-end iterator is not allowed");
+    return state_->batch.get();
+  }
 
   bool operator==(const Iterator& other) const {
     return at_end() ? other.at_end() : state_ == other.state_;
@@ -43,8 +49,15 @@ class Iterator {
  private:
   struct State {
     Next next;
-    std::shared_ptr<Batch> batch;
+    std::shared_ptr<Batch> batch;  // none at the end, and where making it threw
+    bool is_over = false;
   };
+
+  void advance() {
+    state_->batch.reset();  // its memory can serve the next batch
+    state_->batch = state_->next();
+    state_->is_over = !state_->batch;
+  }
   bool at_end() const { return !state_ || !state_->batch; }
 
   std::shared_ptr<State> state_;

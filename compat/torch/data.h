@@ -10,6 +10,7 @@ using ::taper::data::DataLoader, ::taper::data::DataLoaderBase, ::taper::data::D
     ::taper::data::LoaderOptions, ::taper::data::make_data_loader, ::taper::data::random_split,
     ::taper::data::StatelessDataLoader, ::taper::data::Subset, ::taper::data::TensorExample,
     ::taper::data::WorkerException;
+using ::taper::data::datasets::BatchDataset, ::taper::data::datasets::Dataset;
 
 namespace example = ::taper::data::example;
 

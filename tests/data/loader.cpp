@@ -123,6 +123,18 @@ TEST_CASE("LibTorch's make_data_loader") {
   CHECK(iterator == own->end());
 }
 
+TEST_CASE("nothing is at the end of a loader") {
+  auto loader = data::make_data_loader(Numbers(2), 2);
+  auto walked = loader->begin();
+  ++walked;
+  for (auto end : {loader->end(), walked}) {
+    const std::string past = "the DataLoader's past-the-end iterator is not allowed";
+    CHECK(error_of([&] { *end; }) == "Dereferencing " + past);
+    CHECK(error_of([&] { (void)end->size(); }) == "Dereferencing " + past);
+    CHECK(error_of([&] { ++end; }) == "Incrementing " + past);
+  }
+}
+
 TEST_CASE("RandomSampler of LibTorch draws when it is made and at each epoch") {
   manual_seed(2);
   (void)randperm(6);
