@@ -1,6 +1,7 @@
 #include "taper/nn/module.h"
 
 #include <ostream>
+#include <unordered_set>
 
 #include "taper/autograd/grad_mode.h"
 #include "taper/core/demangle.h"
@@ -24,6 +25,15 @@ void check_name(const char* what, const std::string& name) {
   TAPER_CHECK(!name.empty(), what, " name must not be empty");
   TAPER_CHECK(name.find('.') == std::string::npos, what, " name must not contain a dot (got '",
               name, "')");
+}
+
+std::vector<Tensor> each_once(const OrderedDict<std::string, Tensor>& tensors) {
+  std::vector<Tensor> out;
+  std::unordered_set<const TensorImpl*> seen;
+  for (const auto& item : tensors) {
+    if (seen.insert(item.value().unsafe_impl()).second) out.push_back(item.value());
+  }
+  return out;
 }
 
 }  // namespace
@@ -95,7 +105,7 @@ OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
   return out;
 }
 std::vector<Tensor> Module::parameters(bool recurse) const {
-  return named_parameters(recurse).values();
+  return each_once(named_parameters(recurse));
 }
 
 OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
@@ -112,7 +122,9 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
   }
   return out;
 }
-std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+std::vector<Tensor> Module::buffers(bool recurse) const {
+  return each_once(named_buffers(recurse));
+}
 
 OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(
     const std::string& name_prefix, bool include_self) const {

@@ -64,6 +64,8 @@ class TAPER_API Module : public std::enable_shared_from_this<Module> {
   void apply(const ConstModuleApplyFunction& function) const;
   void apply(const NamedModuleApplyFunction& function, const std::string& name_prefix = {});
   void apply(const ModulePointerApplyFunction& function) const;
+  /// Each tensor once, also where it is registered under several names (tied weights). The lists
+  /// of names have all of them.
   std::vector<Tensor> parameters(bool recurse = true) const;
   OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
   std::vector<Tensor> buffers(bool recurse = true) const;

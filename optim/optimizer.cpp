@@ -65,24 +65,38 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOp
 void Optimizer::add_param_group(const OptimizerParamGroup& group) {
   OptimizerParamGroup added(group);
   if (added.has_options()) {
+    added.options().inherit(*defaults_);
     added.options().validate();
   } else {
     added.set_options(defaults_->clone());
   }
-  std::unordered_set<const TensorImpl*> known;
-  for (const Tensor& parameter : parameters()) known.insert(parameter.unsafe_impl());
-  for (const Tensor& parameter : added.params()) {
-    TAPER_CHECK(parameter.defined(), "optimizer can't optimize an undefined Tensor");
-    TAPER_CHECK_VALUE(parameter.is_leaf(), "can't optimize a non-leaf Tensor");
-    TAPER_CHECK_VALUE(known.insert(parameter.unsafe_impl()).second,
-                      "some parameters appear in more than one parameter group");
-  }
+  added.params() = checked(group.params(), param_groups_.size());
   param_groups_.push_back(std::move(added));
 }
 
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
+  const std::vector<Tensor> added = checked(parameters, 0);
   std::vector<Tensor>& params = param_groups_.front().params();
-  params.insert(params.end(), parameters.begin(), parameters.end());
+  params.insert(params.end(), added.begin(), added.end());
+}
+
+// Those of `parameters` that are not yet in the group with this number, each once.
+std::vector<Tensor> Optimizer::checked(const std::vector<Tensor>& parameters, size_t group) const {
+  std::unordered_set<const TensorImpl*> present, elsewhere;
+  for (size_t g = 0; g < param_groups_.size(); ++g) {
+    for (const Tensor& parameter : param_groups_[g].params()) {
+      (g == group ? present : elsewhere).insert(parameter.unsafe_impl());
+    }
+  }
+  std::vector<Tensor> out;
+  for (const Tensor& parameter : parameters) {
+    TAPER_CHECK(parameter.defined(), "optimizer can't optimize an undefined Tensor");
+    TAPER_CHECK_VALUE(parameter.is_leaf(), "can't optimize a non-leaf Tensor");
+    TAPER_CHECK_VALUE(!elsewhere.contains(parameter.unsafe_impl()),
+                      "some parameters appear in more than one parameter group");
+    if (present.insert(parameter.unsafe_impl()).second) out.push_back(parameter);
+  }
+  return out;
 }
 
 void Optimizer::zero_grad(bool set_to_none) {

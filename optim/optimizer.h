@@ -39,6 +39,8 @@ class TAPER_API OptimizerOptions {
   virtual void serialize(serialize::OutputArchive& archive) const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
+  /// Takes each field that nobody has set from `defaults`: see `Optimizer::add_param_group`.
+  virtual void inherit(const OptimizerOptions& /*defaults*/) {}
   /// Throws for values that make no sense, in PyTorch's words.
   virtual void validate() const {}
 };
@@ -63,6 +65,36 @@ struct TAPER_API FieldReader {
   void operator()(const char* name, std::tuple<double, double>& value) const;
   void operator()(const char* name, Tensor& value) const;
 };
+
+/// The addresses of a struct's fields, in the order in which it lists them.
+struct FieldAddresses {
+  std::vector<const void*>& found;
+  template <class T>
+  void operator()(const char*, const T& value) const {
+    found.push_back(&value);
+  }
+};
+/// Replaces the fields that equal those of `fresh` by those of `defaults`.
+struct FieldInheritor {
+  const std::vector<const void*>&fresh, &defaults;
+  mutable size_t position = 0;
+  template <class T>
+  void operator()(const char*, T& value) const {
+    if (value == *static_cast<const T*>(fresh[position])) {
+      value = *static_cast<const T*>(defaults[position]);
+    }
+    ++position;
+  }
+};
+/// Options in which nothing is set. SGD's, which have no default rate, take that of the others.
+template <class Options>
+Options fresh_options() {
+  if constexpr (std::is_default_constructible_v<Options>) {
+    return Options();
+  } else {
+    return Options(1e-3);
+  }
+}
 
 struct TensorsOnly {
   const std::function<void(const char*, Tensor&)>& visit;
@@ -134,6 +166,20 @@ class OptimizerCloneableOptions : public detail::Cloneable<OptimizerOptions, Der
       taper::detail::fail<NotImplementedError>("these options have no learning rate");
     }
   }
+  void inherit(const OptimizerOptions& defaults) override {
+    if constexpr (requires(Derived& self, std::vector<const void*>& found) {
+                    detail::fresh_options<Derived>();
+                    Derived::fields(self, detail::FieldAddresses{found});
+                  }) {
+      const auto* given = dynamic_cast<const Derived*>(&defaults);
+      if (!given) return;
+      const Derived fresh = detail::fresh_options<Derived>();
+      std::vector<const void*> of_fresh, of_given;
+      Derived::fields(fresh, detail::FieldAddresses{of_fresh});
+      Derived::fields(*given, detail::FieldAddresses{of_given});
+      Derived::fields(static_cast<Derived&>(*this), detail::FieldInheritor{of_fresh, of_given});
+    }
+  }
 };
 
 /// Parameters that share their settings.
@@ -177,9 +223,11 @@ class TAPER_API Optimizer {
   Optimizer& operator=(Optimizer&&) = default;
   virtual ~Optimizer();
 
-  /// Throws for parameters that are no leaves, or are in a group already.
+  /// Options of the group that still have the value they are made with count as not set and come
+  /// from the optimizer's defaults: LibTorch's rule. A parameter that is listed twice (tied
+  /// weights) is kept once. Throws for parameters that are no leaves, or are in another group.
   void add_param_group(const OptimizerParamGroup& group);
-  /// To the first group.
+  /// To the first group, but for those that are in it already.
   void add_parameters(const std::vector<Tensor>& parameters);
   /// Changes the parameters by their gradients. With a closure, calls it first (with recording on)
   /// and returns its loss; without, returns an undefined tensor.
@@ -239,6 +287,7 @@ class TAPER_API Optimizer {
   Tensor found_inf_, inv_scale_;
 
  private:
+  std::vector<Tensor> checked(const std::vector<Tensor>& parameters, size_t group) const;
   std::unique_ptr<OptimizerParamState> load_state(serialize::InputArchive& archive,
                                                   const Tensor& parameter, size_t position) const;
 };

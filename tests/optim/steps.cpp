@@ -216,7 +216,7 @@ TEST_CASE("wrong options, in PyTorch's words") {
       {[&] { SGD(std::vector<Tensor>{}, SGDOptions(.1)); },
        "optimizer got an empty parameter list"},
       {[&] { SGD({p * 2}, SGDOptions(.1)); }, "can't optimize a non-leaf Tensor"},
-      {[&] { SGD({p, p}, SGDOptions(.1)); },
+      {[&] { SGD(std::vector<OptimizerParamGroup>{{params}, {params}}, SGDOptions(.1)); },
        "some parameters appear in more than one parameter group"},
   };
   for (const WrongRow& row : rows) {
