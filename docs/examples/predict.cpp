@@ -2,12 +2,12 @@
 
 #include <taper/taper.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
 
 #include "support/cnn.h"
+#include "support/options.h"
 
 using namespace taper;
 
@@ -27,13 +27,12 @@ void draw(const Tensor& picture) {
 int main(int argc, char** argv) {
   std::string run = "runs/latest", folder;
   int64_t index = 0;
-  CLI::App app("Names what is on a picture of the test set, with the model that train_cnn made.");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--run", run, "Folder that train_cnn wrote (its --out)");
-  app.add_option("--data", folder, "Folder in MNIST's format (default: as train_cnn)");
-  app.add_option("--index", index, "Which picture of the test set")->check(CLI::NonNegativeNumber);
-  CLI11_PARSE(app, argc, argv);
-  try {
+  examples::CommandLine line(
+      "Names what is on a picture of the test set, with the model that train_cnn made.");
+  line.text("--run", run, "Folder that train_cnn wrote (its --out)");
+  line.data(folder);
+  line.whole("--index", index, 0, "Which picture of the test set");
+  return line.run(argc, argv, [&] {
     const auto images = data::datasets::find_mnist_like(folder);
     data::datasets::MNIST test_set(images.root, data::datasets::MNIST::Mode::kTest);
     TAPER_CHECK(index < static_cast<int64_t>(*test_set.size()), "--index ", index,
@@ -57,8 +56,6 @@ int main(int argc, char** argv) {
     }
     std::cout << "It is: " << images.classes[static_cast<size_t>(sample.target.item<int64_t>())]
               << '\n';
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 1;
-  }
+    return 0;
+  });
 }

@@ -4,38 +4,33 @@
 
 #include <taper/taper.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
 
 #include "support/cnn.h"
+#include "support/options.h"
 
 using namespace taper;
 
 int main(int argc, char** argv) {
-  int64_t steps = 100, batch = 64;
-  uint64_t seed = 0;
-  int threads = 1;
+  int64_t steps = 100, batch = 64, seed = 0, threads = 1;
   std::string dtype = "float64", folder;
-  CLI::App app(
+  examples::CommandLine line(
       "Prints the losses of a short training of the tutorial's CNN, to be laid beside PyTorch's.");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--steps", steps, "Steps of Adam")->check(CLI::PositiveNumber);
-  app.add_option("--batch", batch, "Samples per step")->check(CLI::PositiveNumber);
-  app.add_option("--seed", seed, "Seed of weights and dropout");
-  app.add_option("--threads", threads, "Threads for computing")->check(CLI::PositiveNumber);
-  app.add_option("--dtype", dtype, "float32 or float64")
-      ->check(CLI::IsMember({"float32", "float64"}));
-  app.add_option("--data", folder, "Folder in MNIST's format (default: as train_cnn)");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    set_num_threads(threads);
+  line.whole("--steps", steps, 1, "Steps of Adam");
+  line.whole("--batch", batch, 1, "Samples per step");
+  line.whole("--seed", seed, 0, "Seed of weights and dropout");
+  line.threads(threads);
+  line.choice("--dtype", dtype, {"float32", "float64"}, "Of weights and data");
+  line.data(folder);
+  return line.run(argc, argv, [&] {
+    set_num_threads(static_cast<int>(threads));
     const ScalarType type = dtype == "float64" ? kFloat64 : kFloat32;
     const auto images = data::datasets::find_mnist_like(folder);
     data::datasets::MNIST train_set(images.root);
     std::cout << images.root << '\n';
 
-    manual_seed(seed);
+    manual_seed(static_cast<uint64_t>(seed));
     examples::CNN model(static_cast<int64_t>(images.classes.size()));
     model->to(type);
     model->train();
@@ -55,8 +50,6 @@ int main(int argc, char** argv) {
       optimizer.step();
       std::printf("%.17g\n", loss.item<double>());
     }
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 1;
-  }
+    return 0;
+  });
 }

@@ -12,8 +12,8 @@ namespace datasets = data::datasets;
 namespace transforms = data::transforms;
 
 int train(const examples::Options& options) {
-  manual_seed(options.seed);
-  set_num_threads(options.threads);
+  manual_seed(static_cast<uint64_t>(options.seed));
+  set_num_threads(static_cast<int>(options.threads));
   const Device device(options.device);
 
   const auto images = datasets::find_mnist_like(options.data);

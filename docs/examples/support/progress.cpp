@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -28,6 +29,8 @@ std::string duration(double seconds) {
 
 }  // namespace
 
+double printable(double value) { return std::isnan(value) ? std::fabs(value) : value; }
+
 Progress::Progress()
     : terminal_(isatty(STDOUT_FILENO) != 0), colour_(terminal_ && !std::getenv("NO_COLOR")) {}
 Progress::~Progress() { clear(); }
@@ -50,7 +53,7 @@ void Progress::update(int64_t done, double loss) {
   const double rate = seconds > 0 ? static_cast<double>(done - first_) / seconds : 0;
   char tail[96];
   std::snprintf(tail, sizeof tail, " %3d%%  %6.0f samples/s  loss %.4f  %s left",
-                static_cast<int>(100 * done / std::max<int64_t>(total_, 1)), rate, loss,
+                static_cast<int>(100 * done / std::max<int64_t>(total_, 1)), rate, printable(loss),
                 rate > 0 ? duration(static_cast<double>(total_ - done) / rate).c_str() : "-:--");
   const std::string text = tail;
   const int room =

@@ -6,6 +6,9 @@
 
 namespace examples {
 
+/// The number to print: a NaN without its sign, which means nothing.
+double printable(double value);
+
 /// A live progress bar on a terminal: rate, loss, time left. Piped, or without a terminal, it is
 /// silent and only `finish_line` prints. Colours unless NO_COLOR is set.
 class Progress {

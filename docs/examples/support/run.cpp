@@ -18,7 +18,7 @@ volatile std::sig_atomic_t interrupted_by = 0;
 
 std::string format(const char* pattern, double value) {
   char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
+  std::snprintf(text, sizeof text, pattern, printable(value));
   return text;
 }
 
@@ -38,6 +38,8 @@ std::vector<uint8_t> tensor_to_bytes(const Tensor& tensor) {
   return {data, data + tensor.numel()};
 }
 
+std::string number(double value) { return format("%g", value); }
+
 std::string json_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -50,7 +52,10 @@ std::string json_string(const std::string& text) {
 }  // namespace
 
 Run::Run(const Options& options, const std::string& dataset, Device device)
-    : options_(options), dataset_(dataset), device_(device) {
+    : options_(options),
+      folder_(options.dry_run ? options.out + "/dry-run" : options.out),
+      dataset_(dataset),
+      device_(device) {
   interrupted_by = 0;
   std::signal(SIGINT, [](int signal) {
     // A second Ctrl-C ends at once, the usual way.
@@ -79,8 +84,10 @@ void Run::start(const std::function<void(const data::LoaderState&)>& load_loader
   int64_t parameters = 0;
   for (const Tensor& parameter : model_->parameters()) parameters += parameter.numel();
   progress_.line("model    " + std::to_string(parameters) + " parameters");
-  if (options_.resume)
+  if (options_.resume) {
     progress_.line("resumed  in epoch " + std::to_string(epoch_) + " from " + path("checkpoint"));
+    for (const std::string& change : changes_) progress_.line("         " + change);
+  }
   if (epoch_ > options_.epochs) {
     progress_.line("nothing left to do: " + std::to_string(epoch_ - 1) +
                    " epochs are done and --epochs is " + std::to_string(options_.epochs));
@@ -167,7 +174,7 @@ void Run::finish() {
       format(", %.0f samples/s",
              trained_seconds_ > 0 ? static_cast<double>(trained_samples_) / trained_seconds_ : 0) +
       format(", peak memory %.0f MB", static_cast<double>(peak_memory()) / 1e6));
-  progress_.line("written to " + options_.out +
+  progress_.line("written to " + folder_ +
                  ": model.safetensors, history.csv, curves.svg, summary.json, "
                  "checkpoint/");
 }
@@ -179,8 +186,8 @@ void Run::write_history() const {
   for (const EpochRow& row : history_) {
     char line[256];
     std::snprintf(line, sizeof line, "%lld,%.9g,%.9g,%.9g,%.9g,%.3f\n",
-                  static_cast<long long>(row.epoch), row.train_loss, row.train_accuracy,
-                  row.test_loss, row.test_accuracy, row.seconds);
+                  static_cast<long long>(row.epoch), printable(row.train_loss), row.train_accuracy,
+                  printable(row.test_loss), row.test_accuracy, row.seconds);
     csv += line;
   }
   data::atomic_write_file(path("history.csv"), csv);
@@ -211,6 +218,12 @@ void Run::save_checkpoint() {
   model_->save(model);
   optimizer_->save(optimizer);
   for (const auto& [name, value] : loader_state_().to_tensors()) loader.write(name, value);
+  archive.write("dataset", IValue(dataset_));
+  archive.write("samples", IValue(samples_));
+  archive.write("first_labels", first_labels_);
+  archive.write("batch", IValue(options_.batch));
+  archive.write("seed", IValue(options_.seed));
+  archive.write("dry_run", IValue(options_.dry_run));
   archive.write("model", model);
   archive.write("optimizer", optimizer);
   archive.write("loader", loader);
@@ -244,11 +257,13 @@ void Run::load_checkpoint(const std::function<void(const data::LoaderState&)>& l
     return value;
   };
   serialize::InputArchive model, optimizer, loader;
+  check_settings(archive);
   archive.read("model", model);
   archive.read("optimizer", optimizer);
   archive.read("loader", loader);
   model_->load(model);
   optimizer_->load(optimizer);
+  settle_learning_rate();
   std::map<std::string, Tensor> loader_tensors;
   for (const std::string& key : loader.keys()) loader.read(key, loader_tensors[key]);
   load_loader(data::LoaderState::from_tensors(loader_tensors));
@@ -269,6 +284,45 @@ void Run::load_checkpoint(const std::function<void(const data::LoaderState&)>& l
   }
   Generator generator = taper::detail::getDefaultCPUGenerator();
   generator.set_state_bytes(tensor_to_bytes(read("random")));
+}
+
+// A run goes on with the data, the batches and the random numbers that it began with.
+void Run::check_settings(serialize::InputArchive& archive) const {
+  const auto read = [&](const char* name) {
+    IValue value;
+    archive.read(name, value);
+    return value;
+  };
+  TAPER_CHECK(!read("dry_run").toBool(), "--resume: ", path("checkpoint"),
+              " is of a dry run, which can't be resumed. Start without --resume.");
+  constexpr const char* kAdvice = ". Give what the run began with, or start anew without --resume.";
+  Tensor labels;
+  archive.read("first_labels", labels);
+  const int64_t samples = read("samples").toInt();
+  TAPER_CHECK(samples == samples_ && equal(labels, first_labels_), "--resume: the run in ", folder_,
+              " has other data: ", read("dataset").toStringRef(), ", ", samples,
+              " samples. This command has ", dataset_, ", ", samples_, " samples", kAdvice);
+  const auto check_same = [&](const char* option, int64_t before, int64_t now) {
+    TAPER_CHECK(before == now, "--resume: the run in ", folder_, " has ", option, " ", before,
+                ", but this command has ", option, " ", now, kAdvice);
+  };
+  check_same("--batch", read("batch").toInt(), options_.batch);
+  check_same("--seed", read("seed").toInt(), options_.seed);
+}
+
+// The optimizer has the checkpoint's rate by now; one on the command line replaces it.
+void Run::settle_learning_rate() {
+  for (optim::OptimizerParamGroup& group : optimizer_->param_groups()) {
+    const double before = group.options().get_lr();
+    if (before == options_.lr) continue;
+    if (options_.lr_given) {
+      group.options().set_lr(options_.lr);
+      changes_.push_back("--lr " + number(options_.lr) + " from here on, before it was " +
+                         number(before));
+    } else {
+      changes_.push_back("--lr " + number(before) + ", as before");
+    }
+  }
 }
 
 }  // namespace examples

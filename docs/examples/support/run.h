@@ -2,9 +2,11 @@
 
 #include <taper/taper.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -51,9 +53,12 @@ class Batches {
 /// One training run: its progress on the screen, its files under --out, its checkpoints, and
 /// Ctrl-C.
 ///
-///     history.csv, curves.svg   rewritten whole after each epoch
-///     checkpoint/               what --resume needs; replaced whole after each epoch and every 30
-///     s model.safetensors, summary.json   at the end
+///     history.csv, curves.svg             rewritten whole after each epoch
+///     checkpoint/                         what --resume needs; replaced whole after each epoch
+///                                         and every 30 s
+///     model.safetensors, summary.json     at the end
+///
+/// A dry run writes them to the folder dry-run in --out, so that it replaces no results.
 class Run {
  public:
   Run(const Options& options, const std::string& dataset, taper::Device device);
@@ -66,6 +71,10 @@ class Run {
     model_ = &model;
     optimizer_ = &optimizer;
     loader_state_ = [&loader] { return loader.state_dict(); };
+    samples_ = static_cast<int64_t>(loader.dataset().size().value_or(0));
+    std::vector<size_t> first(static_cast<size_t>(std::min<int64_t>(samples_, 64)));
+    std::iota(first.begin(), first.end(), size_t{0});
+    first_labels_ = loader.dataset().get_batch(first).target;
     start([&loader](const taper::data::LoaderState& state) { loader.load_state_dict(state); });
   }
 
@@ -114,12 +123,17 @@ class Run {
   double seconds_in_epoch() const;
   void save_checkpoint();
   void load_checkpoint(const std::function<void(const taper::data::LoaderState&)>& load_loader);
+  void check_settings(taper::serialize::InputArchive& archive) const;
+  void settle_learning_rate();
   void write_history() const;
   void write_summary() const;
-  std::string path(const std::string& name) const { return options_.out + "/" + name; }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
   Options options_;
+  std::string folder_;
   std::string dataset_;
+  int64_t samples_ = 0;
+  taper::Tensor first_labels_;  // by which a checkpoint knows the data again, wherever it lies
   taper::Device device_;
   Progress progress_;
   taper::nn::Module* model_ = nullptr;
@@ -133,7 +147,8 @@ class Run {
   int64_t total_ = 0;
   Sums train_, test_;
   std::vector<EpochRow> history_;
-  double earlier_seconds_ = 0;  // of this epoch, before --resume
+  std::vector<std::string> changes_;  // what --resume does otherwise than the run before it
+  double earlier_seconds_ = 0;        // of this epoch, before --resume
   double trained_seconds_ = 0;
   int64_t trained_samples_ = 0;
   Clock::time_point epoch_start_, phase_start_, saved_at_;
