@@ -75,6 +75,20 @@ void announce(OpId op) {
     return ops::name(TAPER_PASS_ARGS(__VA_ARGS__)); \
   }
 #define TAPER_FUNCTION_OVERLOAD(result, name, ...) TAPER_FUNCTION(result, name, , __VA_ARGS__)
+#define TAPER_OUT_OF_Tensor(name, ...)                                                      \
+  Tensor& name##_out(Tensor& out, const Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) { \
+    return ops::move_into(#name, out, taper::name(self TAPER_PASS_ARGS_MORE(__VA_ARGS__))); \
+  }
+#define TAPER_OUT_OF_TensorPair(name, ...)                                                     \
+  std::tuple<Tensor&, Tensor&> name##_out(                                                     \
+      Tensor& first, Tensor& second, const Tensor& self TAPER_DEFINE_ARGS_MORE(__VA_ARGS__)) { \
+    return ops::move_into(#name, first, second,                                                \
+                          taper::name(self TAPER_PASS_ARGS_MORE(__VA_ARGS__)));                \
+  }
+#define TAPER_FUNCTION_OUT_OF(name, ...)                                          \
+  Tensor& name##_out(Tensor& out, TAPER_DEFINE_ARGS(__VA_ARGS__)) {               \
+    return ops::move_into(#name, out, taper::name(TAPER_PASS_ARGS(__VA_ARGS__))); \
+  }
 #include "taper/core/ops.def"
 #undef TAPER_OP
 #undef TAPER_OVERLOAD

@@ -44,6 +44,12 @@ AutocastPolicy autocast_policy(OpId op);
   TAPER_API result name(TAPER_DECLARE_ARGS(__VA_ARGS__));
 #define TAPER_FUNCTION_OVERLOAD(result, name, ...) \
   TAPER_API result name(TAPER_DECLARE_ARGS(__VA_ARGS__));
+#define TAPER_OUT_OF_Tensor(name, ...) TAPER_OUT(name##_out __VA_OPT__(, ) __VA_ARGS__)
+#define TAPER_OUT_OF_TensorPair(name, ...)           \
+  TAPER_API std::tuple<Tensor&, Tensor&> name##_out( \
+      Tensor& first, Tensor& second, const Tensor& self TAPER_DECLARE_ARGS_MORE(__VA_ARGS__));
+#define TAPER_FUNCTION_OUT_OF(name, ...) \
+  TAPER_API Tensor& name##_out(Tensor& out, TAPER_DECLARE_ARGS(__VA_ARGS__));
 #define TAPER_METHOD(...)
 #include "taper/core/ops.def"
 #undef TAPER_OP
@@ -73,6 +79,10 @@ TAPER_OPERATOR(&, bitwise_and)
 TAPER_OPERATOR(|, bitwise_or)
 TAPER_OPERATOR(^, bitwise_xor)
 #undef TAPER_OPERATOR
+
+/// `self` with `values` written to (or added to) the indexed elements: index_put_ of a copy.
+TAPER_API Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
+                           bool accumulate = false);
 
 inline Tensor operator+(const Scalar& a, const Tensor& b) { return b.add(a); }
 inline Tensor operator-(const Scalar& a, const Tensor& b) { return rsub(b, a); }

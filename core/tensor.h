@@ -190,14 +190,30 @@ class TAPER_API Tensor {
   Tensor index(std::initializer_list<TensorIndex> indices) const {
     return index(ArrayRef<TensorIndex>(indices));
   }
-  Tensor& index_put_(ArrayRef<TensorIndex> indices, const Tensor& values);
+  /// With `accumulate`, values are added, also where an element is named several times.
+  Tensor& index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, bool accumulate = false);
   Tensor& index_put_(ArrayRef<TensorIndex> indices, const Scalar& value);
-  Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Tensor& values) {
-    return index_put_(ArrayRef<TensorIndex>(indices), values);
+  Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Tensor& values,
+                     bool accumulate = false) {
+    return index_put_(ArrayRef<TensorIndex>(indices), values, accumulate);
   }
   Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) {
     return index_put_(ArrayRef<TensorIndex>(indices), value);
   }
+
+  /// The same on a copy.
+  Tensor index_put(ArrayRef<TensorIndex> indices, const Tensor& values,
+                   bool accumulate = false) const;
+  Tensor index_put(std::initializer_list<TensorIndex> indices, const Tensor& values,
+                   bool accumulate = false) const {
+    return index_put(ArrayRef<TensorIndex>(indices), values, accumulate);
+  }
+
+  // ---- New tensors with this one's dtype and device, unless `options` says otherwise.
+  Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
 
   // ---- The tape.
   bool requires_grad() const {

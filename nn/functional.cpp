@@ -48,12 +48,9 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   return taper::linear(input, weight, given(bias));
 }
 
-// y_k = x1^T W_k x2 + b_k
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const Tensor& bias) {
-  const Tensor out =
-      taper::einsum("...i,kij,...j->...k", std::vector<Tensor>{input1, weight, input2});
-  return bias.defined() ? out + bias : out;
+  return taper::bilinear(input1, input2, weight, given(bias));
 }
 
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options) {
@@ -158,6 +155,29 @@ Tensor adaptive_avg_pool2d(const Tensor& input, const AdaptiveAvgPool2dFuncOptio
     return size[i] ? *size[i] : input.size(static_cast<int>(i) - 2);
   };
   return taper::adaptive_avg_pool2d(input, {extent(0), extent(1)});
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(
+    const Tensor& input, const AdaptiveMaxPool1dFuncOptions& options) {
+  return taper::adaptive_max_pool1d(input, options.output_size());
+}
+std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(
+    const Tensor& input, const AdaptiveMaxPool2dFuncOptions& options) {
+  const auto& size = *options.output_size();
+  return taper::adaptive_max_pool2d(input, {size[0].value_or(-1), size[1].value_or(-1)});
+}
+Tensor adaptive_max_pool1d(const Tensor& input, const AdaptiveMaxPool1dFuncOptions& options) {
+  return std::get<0>(adaptive_max_pool1d_with_indices(input, options));
+}
+Tensor adaptive_max_pool2d(const Tensor& input, const AdaptiveMaxPool2dFuncOptions& options) {
+  return std::get<0>(adaptive_max_pool2d_with_indices(input, options));
+}
+
+Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& options) {
+  return taper::pixel_shuffle(input, options.upscale_factor());
+}
+Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& options) {
+  return taper::pixel_unshuffle(input, options.downscale_factor());
 }
 
 Tensor pad(const Tensor& input, const PadFuncOptions& options) {

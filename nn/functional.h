@@ -49,7 +49,17 @@ TAPER_API Tensor adaptive_avg_pool1d(const Tensor& input,
                                      const AdaptiveAvgPool1dFuncOptions& options);
 TAPER_API Tensor adaptive_avg_pool2d(const Tensor& input,
                                      const AdaptiveAvgPool2dFuncOptions& options);
+TAPER_API Tensor adaptive_max_pool1d(const Tensor& input,
+                                     const AdaptiveMaxPool1dFuncOptions& options);
+TAPER_API Tensor adaptive_max_pool2d(const Tensor& input,
+                                     const AdaptiveMaxPool2dFuncOptions& options);
+TAPER_API std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(
+    const Tensor& input, const AdaptiveMaxPool1dFuncOptions& options);
+TAPER_API std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(
+    const Tensor& input, const AdaptiveMaxPool2dFuncOptions& options);
 TAPER_API Tensor pad(const Tensor& input, const PadFuncOptions& options);
+TAPER_API Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& options);
+TAPER_API Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& options);
 TAPER_API Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options = {});
 
 // ---- Activations.

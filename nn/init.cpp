@@ -1,5 +1,6 @@
 #include "taper/nn/init.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "taper/autograd/grad_mode.h"
@@ -71,6 +72,46 @@ Tensor dirac_(Tensor tensor) {
     centre.fill_(1);
   }
   return tensor;
+}
+
+namespace {
+
+// The columns of `a` made orthonormal, each from those before it: the Q of its QR decomposition
+// with a positive diagonal. Blocks of columns, so that nearly all the work is matrix products;
+// every projection is taken off twice, for the first leaves rounding errors behind.
+Tensor orthonormal_columns(const Tensor& a) {
+  constexpr int64_t kBlock = 32;
+  const Tensor q = a.to(kDouble, /*non_blocking=*/false, /*copy=*/true);
+  for (int64_t start = 0; start < q.size(1); start += kBlock) {
+    const int64_t width = std::min(kBlock, q.size(1) - start);
+    const Tensor before = q.narrow(1, 0, start), block = q.narrow(1, start, width);
+    for (int pass = 0; pass < 2 && start > 0; ++pass) {
+      block.sub_(before.matmul(before.t().matmul(block)));
+    }
+    for (int64_t i = 0; i < width; ++i) {
+      const Tensor done = block.narrow(1, 0, i), column = block.select(1, i);
+      for (int pass = 0; pass < 2 && i > 0; ++pass) {
+        column.sub_(done.matmul(done.t().matmul(column)));
+      }
+      column.div_(column.norm());
+    }
+  }
+  return q;
+}
+
+}  // namespace
+
+Tensor orthogonal_(Tensor tensor, double gain) {
+  const NoGradGuard guard;
+  TAPER_CHECK(tensor.dim() >= 2, "Only tensors with 2 or more dimensions are supported, got shape ",
+              tensor.sizes());
+  if (tensor.numel() == 0) return tensor;
+  const int64_t rows = tensor.size(0), columns = tensor.numel() / rows;
+  Tensor random = taper::randn({rows, columns}, tensor.options());
+  if (rows < columns) random = random.t();
+  Tensor q = orthonormal_columns(random);
+  if (rows < columns) q = q.t();
+  return tensor.copy_(q.reshape(tensor.sizes())).mul_(gain);
 }
 
 Tensor normal_(Tensor tensor, double mean, double std) {

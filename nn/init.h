@@ -25,6 +25,9 @@ TAPER_API Tensor eye_(Tensor matrix);
 TAPER_API Tensor dirac_(Tensor tensor);
 TAPER_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
 TAPER_API Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
+/// Rows (or columns, if those are fewer) that are orthogonal and of length `gain`; dimensions from
+/// the second on count as one. Saxe et al., arXiv 1312.6120.
+TAPER_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 /// Glorot and Bengio, 2010.
 TAPER_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 TAPER_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);

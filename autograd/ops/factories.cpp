@@ -69,6 +69,19 @@ Tensor empty(IntArrayRef size, const TensorOptions& options) {
   return finish(uninitialised("empty", size, options), options);
 }
 
+Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& options) const {
+  return empty(size, options_like(*this, options));
+}
+Tensor Tensor::new_zeros(IntArrayRef size, const TensorOptions& options) const {
+  return zeros(size, options_like(*this, options));
+}
+Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& options) const {
+  return ones(size, options_like(*this, options));
+}
+Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options) const {
+  return full(size, value, options_like(*this, options));
+}
+
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   TAPER_CHECK(size.size() == stride.size(), "empty_strided: dimensionality of sizes (", size.size(),
               ") must match dimensionality of strides (", stride.size(), ")");

@@ -116,6 +116,11 @@ void check_count(const DimIndices& at) {
                     " dimensions can be indexed by tensors at once, but got ", at.dims.size());
 }
 
+void check_values(IntArrayRef wanted, const Tensor& values) {
+  TAPER_CHECK(is_expandable_to(values.sizes(), wanted), "shape mismatch: value tensor of shape ",
+              values.sizes(), " cannot be broadcast to indexing result of shape ", wanted);
+}
+
 DimIndices saved_indices(Backward& b, const std::vector<int64_t>& dims) {
   DimIndices at;
   for (size_t k = 0; k < dims.size(); ++k) at.add(dims[k], b.saved(static_cast<int>(k)));
@@ -155,8 +160,10 @@ Tensor index_get(const Tensor& self, const DimIndices& at) {
 }
 
 Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& values) {
+  check_count(at);
   const Tensor out = zeros(sizes, values.options());
   const Arrangement shape(sizes, out.strides(), at);
+  check_values(shape.sizes, values);
   check_indexed(kernels_of(out).index_put(make_args(out, at, shape, values), true, stream_of(out)),
                 "index_put_", at, sizes);
   if (recording(values)) {
@@ -168,16 +175,18 @@ Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& valu
   return out;
 }
 
-void index_put(Tensor& self, const DimIndices& at, const Tensor& values) {
+void index_put(Tensor& self, const DimIndices& at, const Tensor& values, bool accumulate) {
   check_count(at);
   TAPER_CHECK_INDEX(self.scalar_type() == values.scalar_type(),
                     "Index put requires the source and destination dtypes match, got ",
                     self.scalar_type(), " for the destination and ", values.scalar_type(),
                     " for the source.");
+  if (accumulate) {
+    self.add_(index_scatter(self.sizes(), at, values));
+    return;
+  }
   const Arrangement shape(self.sizes(), self.strides(), at);
-  TAPER_CHECK(is_expandable_to(values.sizes(), shape.sizes),
-              "shape mismatch: value tensor of shape ", values.sizes(),
-              " cannot be broadcast to indexing result of shape ", shape.sizes);
+  check_values(shape.sizes, values);
   // What is read may not change under the writing.
   DimIndices own = at;
   for (Tensor& index : own.indices) {

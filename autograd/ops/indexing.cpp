@@ -199,27 +199,40 @@ Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
   return region.view.is_same(*this) ? view(sizes()) : region.view;
 }
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values) {
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, bool accumulate) {
   ops::check_defined("index_put_", values, "values");
   Region region = RegionBuilder(*this, indices).finish();
   ops::check_same_device("index_put_", *this, values);
   if (region.mask.defined()) {
-    if (values.dim() == 0 && values.scalar_type() == scalar_type()) {
+    if (!accumulate && values.dim() == 0 && values.scalar_type() == scalar_type()) {
       region.view.masked_fill_(widen(region.mask, region.view.dim()), values);
       return *this;
     }
     region.at = positions_of(region.mask);
   }
   if (region.at.empty()) {
-    region.view.copy_(without_leading_ones(values, region.view.dim()));
+    const Tensor source = without_leading_ones(values, region.view.dim());
+    accumulate ? region.view.add_(source) : region.view.copy_(source);
     return *this;
   }
   // The rank of what is written: indexed dimensions give way to those of the indices.
   int64_t index_rank = 0;
   for (const Tensor& index : region.at.indices) index_rank = std::max(index_rank, index.dim());
   const int64_t rank = region.view.dim() - static_cast<int64_t>(region.at.dims.size()) + index_rank;
-  ops::index_put(region.view, region.at, without_leading_ones(values, rank));
+  const Tensor source = without_leading_ones(values, rank);
+  ops::index_put(region.view, region.at, source, accumulate);
   return *this;
+}
+
+Tensor Tensor::index_put(ArrayRef<TensorIndex> indices, const Tensor& values,
+                         bool accumulate) const {
+  Tensor out = clone();
+  return out.index_put_(indices, values, accumulate);
+}
+
+Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
+                 bool accumulate) {
+  return self.index_put(indices, values, accumulate);
 }
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) {

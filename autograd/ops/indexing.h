@@ -24,8 +24,9 @@ struct DimIndices {
 /// the indexed dimensions where these are neighbours, else it comes first. Negative indices count
 /// from the end.
 Tensor index_get(const Tensor& self, const DimIndices& at);
-/// self[..., index, ...] = values, which broadcast to the shape that index_get gives.
-void index_put(Tensor& self, const DimIndices& at, const Tensor& values);
+/// self[..., index, ...] = values, which broadcast to the shape that index_get gives; or += with
+/// `accumulate`, where an element that is named twice gets both.
+void index_put(Tensor& self, const DimIndices& at, const Tensor& values, bool accumulate = false);
 /// A tensor of zeros of shape `sizes` to which `values` are added at the places of index_get: its
 /// gradient.
 Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& values);

@@ -80,6 +80,8 @@ Tensor cat(TensorList tensors, int64_t dim) {
 
 Tensor concat(TensorList tensors, int64_t dim) { return taper::cat(tensors, dim); }
 
+Tensor concatenate(TensorList tensors, int64_t dim) { return taper::cat(tensors, dim); }
+
 Tensor stack(TensorList tensors, int64_t dim) {
   check_list("stack", tensors);
   const Tensor& first = tensors[0];

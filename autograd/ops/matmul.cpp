@@ -213,15 +213,6 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   return batched_matmul(self, other);
 }
 
-Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
-  check_no_grad_out("matmul", recording(self, other));
-  const Tensor result = self.matmul(other);
-  begin_out("matmul", out, result.sizes(), result.scalar_type(), result.device());
-  copy_values(out, result);
-  finish_write(out);
-  return out;
-}
-
 // ---- Products with a sum.
 
 namespace {
@@ -340,6 +331,25 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
 Tensor trace(const Tensor& self) {
   TAPER_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
   return self.diagonal().sum();
+}
+
+// y_k = x1^T W_k x2 + b_k
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                const std::optional<Tensor>& bias) {
+  check_defined("bilinear", input1, "input1");
+  check_defined("bilinear", input2, "input2");
+  check_dim("bilinear", weight, 3, "weight");
+  const auto leading = [](const Tensor& input) {
+    return input.sizes().slice(0, input.sizes().size() - 1);
+  };
+  TAPER_CHECK(input1.dim() > 0 && input2.dim() > 0 && leading(input1).equals(leading(input2)) &&
+                  input1.size(-1) == weight.size(1) && input2.size(-1) == weight.size(2),
+              "bilinear: expected inputs of shapes [..., ", weight.size(1), "] and [..., ",
+              weight.size(2), "] for a weight of shape ", weight.sizes(), ", but got ",
+              input1.sizes(), " and ", input2.sizes());
+  const Tensor out =
+      taper::einsum("...i,kij,...j->...k", std::vector<Tensor>{input1, weight, input2});
+  return bias && bias->defined() ? out + *bias : out;
 }
 
 }  // namespace taper::ops

@@ -131,6 +131,27 @@ void begin_out(const char* op, Tensor& out, IntArrayRef sizes, ScalarType dtype,
   check_no_internal_overlap(out.impl());
 }
 
+Tensor& move_into(const char* op, Tensor& out, const Tensor& result) {
+  check_no_grad_out(op, recording(result));
+  begin_out(op, out, result.sizes(), result.scalar_type(), result.device());
+  copy_values(out, result);
+  finish_write(out);
+  return out;
+}
+
+std::tuple<Tensor&, Tensor&> move_into(const char* op, Tensor& first, Tensor& second,
+                                       const TensorPair& results) {
+  const auto& [a, b] = results;
+  check_no_grad_out(op, recording(a) || recording(b));
+  begin_out(op, first, a.sizes(), a.scalar_type(), a.device());
+  begin_out(op, second, b.sizes(), b.scalar_type(), b.device());
+  copy_values(first, a);
+  copy_values(second, b);
+  finish_write(first);
+  finish_write(second);
+  return {first, second};
+}
+
 Tensor begin_target(const Into& into, const char* op, IntArrayRef sizes, ScalarType dtype,
                     Device device) {
   Tensor& target = into.target();

@@ -28,4 +28,9 @@ namespace taper::ops {
 #undef TAPER_FUNCTION
 #undef TAPER_FUNCTION_OVERLOAD
 
+/// What is left to the out= forms that the catalogue makes: their result was computed already.
+Tensor& move_into(const char* op, Tensor& out, const Tensor& result);
+std::tuple<Tensor&, Tensor&> move_into(const char* op, Tensor& first, Tensor& second,
+                                       const TensorPair& results);
+
 }  // namespace taper::ops

@@ -254,6 +254,54 @@ Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
   });
 }
 
+namespace {
+
+// The largest of each of `count` windows along a dimension, which may overlap and differ in size,
+// and where along the dimension it lies (the first, if several are equal).
+TensorPair adaptive_max(const Tensor& self, int64_t dim, int64_t count) {
+  const int64_t size = self.size(dim);
+  std::vector<Tensor> values, indices;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t start = i * size / count, end = ((i + 1) * size + count - 1) / count;
+    const auto [value, index] = self.narrow(dim, start, end - start).max(dim);
+    values.push_back(value);
+    indices.push_back(index + start);
+  }
+  return {taper::stack(values, dim), taper::stack(indices, dim)};
+}
+
+}  // namespace
+
+// A composition: first along rows, then of their results along columns.
+TensorPair adaptive_max_pool2d(const Tensor& self, IntArrayRef output_size) {
+  const PoolPlan plan = planes_of("adaptive_max_pool2d", self).plan;
+  const Window size = pair("adaptive_max_pool2d", output_size, "output_size");
+  const int64_t out_h = size.h == -1 ? plan.in_h : size.h;
+  const int64_t out_w = size.w == -1 ? plan.in_w : size.w;
+  TAPER_CHECK(
+      out_h >= 0 && out_w >= 0 && plan.in_h > 0 && plan.in_w > 0,
+      "adaptive_max_pool2d: expected sizes that are not negative, and an input with pixels, "
+      "but got output_size ",
+      output_size, " for an input of shape ", self.sizes());
+  if (out_h == 0 || out_w == 0) {
+    Dims sizes(self.sizes());
+    sizes[static_cast<int>(self.dim()) - 2] = out_h;
+    sizes[static_cast<int>(self.dim()) - 1] = out_w;
+    return {zeros(sizes, self.options()), zeros(sizes, self.options().dtype(kLong))};
+  }
+  const auto [of_rows, columns] = adaptive_max(self, -1, out_w);
+  const auto [values, rows] = adaptive_max(of_rows, -2, out_h);
+  return {values, rows * plan.in_w + columns.gather(-2, rows)};
+}
+
+TensorPair adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
+  TAPER_CHECK(self.dim() == 2 || self.dim() == 3,
+              "adaptive_max_pool1d: Expected 2D or 3D input, but got shape ", self.sizes());
+  const auto [values, indices] =
+      taper::adaptive_max_pool2d(self.unsqueeze(-2), lifted(1, output_size));
+  return {values.squeeze(-2), indices.squeeze(-2)};
+}
+
 // ---- Resizing, linear as well.
 
 namespace {

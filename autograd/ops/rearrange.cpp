@@ -232,4 +232,51 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   return out;
 }
 
+namespace {
+
+// [..., C r r, H, W] as [..., C, H r, W r]: channels become the pixels of a square.
+void check_pixels(const char* op, const Tensor& self, int64_t factor) {
+  check_defined(op, self, "self");
+  TAPER_CHECK(self.dim() >= 3, op,
+              " expects input to have at least 3 dimensions, but got input with ", self.dim(),
+              " dimension(s)");
+  TAPER_CHECK(factor > 0, op, " expects a positive factor, but got ", factor);
+}
+
+}  // namespace
+
+Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
+  const int64_t r = upscale_factor;
+  check_pixels("pixel_shuffle", self, r);
+  const int64_t channels = self.size(-3), h = self.size(-2), w = self.size(-1);
+  TAPER_CHECK(channels % (r * r) == 0,
+              "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+              "of upscale_factor, but input.size(-3)=",
+              channels, " is not divisible by ", r * r);
+  const Tensor squares = self.reshape({-1, channels / (r * r), r, r, h, w});
+  Dims sizes(self.sizes());
+  const int rank = static_cast<int>(self.dim());
+  sizes[rank - 3] = channels / (r * r);
+  sizes[rank - 2] = h * r;
+  sizes[rank - 1] = w * r;
+  return squares.permute({0, 1, 4, 2, 5, 3}).reshape(sizes);
+}
+
+Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
+  const int64_t r = downscale_factor;
+  check_pixels("pixel_unshuffle", self, r);
+  const int64_t channels = self.size(-3), h = self.size(-2), w = self.size(-1);
+  TAPER_CHECK(h % r == 0 && w % r == 0,
+              "pixel_unshuffle expects height and width to be divisible by downscale_factor, but "
+              "input has size ",
+              h, " x ", w, ", and the factor is ", r);
+  const Tensor squares = self.reshape({-1, channels, h / r, r, w / r, r});
+  Dims sizes(self.sizes());
+  const int rank = static_cast<int>(self.dim());
+  sizes[rank - 3] = channels * r * r;
+  sizes[rank - 2] = h / r;
+  sizes[rank - 1] = w / r;
+  return squares.permute({0, 1, 3, 5, 2, 4}).reshape(sizes);
+}
+
 }  // namespace taper::ops

@@ -1,5 +1,6 @@
 // Running sums, products and extremes along a dimension.
 
+#include <algorithm>
 #include <limits>
 
 #include "taper/autograd/ops/indexing.h"
@@ -133,6 +134,32 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
     });
   }
   return out;
+}
+
+// Differences of neighbours, taken n times.
+Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+            const std::optional<Tensor>& append) {
+  check_defined("diff", self, "self");
+  TAPER_CHECK(self.dim() > 0, "diff expects input to be at least one-dimensional");
+  TAPER_CHECK(n >= 0, "diff: order must be non-negative but got ", n);
+  dim = wrap_dim(dim, self.dim());
+  if (n == 0) return self.clone();
+  std::vector<Tensor> parts;
+  for (const std::optional<Tensor>& part : {prepend, std::optional<Tensor>(self), append}) {
+    if (!part || !part->defined()) continue;
+    TAPER_CHECK(part->dim() == self.dim(),
+                "diff expects prepend or append to be the same dimension as input");
+    parts.push_back(*part);
+  }
+  Tensor out = parts.size() == 1 ? self : taper::cat(parts, dim);
+  // More steps than there are elements leave nothing, like the step that uses up the last one.
+  n = std::min(n, out.size(dim));
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t left = out.size(dim) - 1;
+    const Tensor later = out.narrow(dim, 1, left), earlier = out.narrow(dim, 0, left);
+    out = out.scalar_type() == kBool ? later.logical_xor(earlier) : later - earlier;
+  }
+  return n == 0 ? out.clone() : out;
 }
 
 }  // namespace taper::ops

@@ -156,6 +156,9 @@ TAPER_ALIAS(fix, trunc)
 TAPER_ALIAS(arcsin, asin)
 TAPER_ALIAS(arccos, acos)
 TAPER_ALIAS(arctan, atan)
+TAPER_ALIAS(arcsinh, asinh)
+TAPER_ALIAS(arccosh, acosh)
+TAPER_ALIAS(arctanh, atanh)
 #undef TAPER_ALIAS
 
 namespace {

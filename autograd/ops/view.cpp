@@ -204,6 +204,12 @@ Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) {
   return self.transpose(axis0, axis1);
 }
 
+Tensor swapdims(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return self.transpose(dim0, dim1);
+}
+Tensor moveaxis(const Tensor& self, int64_t source, int64_t destination) {
+  return self.movedim(source, destination);
+}
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
   source = wrap_dim(source, self.dim());
   destination = wrap_dim(destination, self.dim());

@@ -38,4 +38,24 @@ Tensor& unsqueeze_(Tensor& self, int64_t dim) {
 Tensor& squeeze_(Tensor& self) { return become("squeeze_", self, self.squeeze()); }
 Tensor& squeeze_(Tensor& self, int64_t dim) { return become("squeeze_", self, self.squeeze(dim)); }
 
+// Keeps the elements that come first in memory; those that are new are undefined.
+Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat>) {
+  check_defined("resize_", self, "self");
+  TAPER_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
+  TensorImpl& impl = self.impl();
+  const auto count =
+      static_cast<int64_t>(checked_nbytes(size, impl.dtype, "resize_") / element_size(impl.dtype));
+  const int64_t have =
+      static_cast<int64_t>(impl.storage->nbytes / element_size(impl.dtype)) - impl.offset;
+  if (count > have) {
+    const Tensor grown = new_result(count, impl.dtype, self.device(), "resize_");
+    copy_values(make_view(grown, have, 1, 0), make_view(self, have, 1, impl.offset));
+    impl.storage = grown.impl().storage;
+    impl.offset = 0;
+  }
+  impl.set_contiguous(size, "resize_");
+  finish_write(self);
+  return self;
+}
+
 }  // namespace taper::ops

@@ -31,6 +31,9 @@ namespace Reduction = ::taper::Reduction;
 #define TAPER_FUNCTION_OVERLOAD(result, name, ...) using ::taper::name;
 #define TAPER_INPLACE(name, ...) using ::taper::name;
 #define TAPER_OUT(name, ...) using ::taper::name;
+#define TAPER_OUT_OF_Tensor(name, ...) using ::taper::name##_out;
+#define TAPER_OUT_OF_TensorPair(name, ...) using ::taper::name##_out;
+#define TAPER_FUNCTION_OUT_OF(name, ...) using ::taper::name##_out;
 #define TAPER_METHOD(...)
 #include "taper/core/ops.def"
 #undef TAPER_OP
@@ -46,7 +49,7 @@ using ::taper::arange, ::taper::empty, ::taper::empty_like, ::taper::empty_strid
     ::taper::normal, ::taper::ones, ::taper::ones_like, ::taper::rand, ::taper::rand_like,
     ::taper::randint, ::taper::randint_like, ::taper::randn, ::taper::randn_like, ::taper::randperm,
     ::taper::scalar_tensor, ::taper::tensor, ::taper::zeros, ::taper::zeros_like;
-using ::taper::can_cast, ::taper::print, ::taper::result_type;
+using ::taper::can_cast, ::taper::index_put, ::taper::print, ::taper::result_type;
 
 using ::taper::CPUGeneratorImpl, ::taper::make_generator, ::taper::manual_seed;
 using ::taper::NoGradGuard;

@@ -81,4 +81,32 @@ Tensor AdaptiveAvgPool2dImpl::forward(const Tensor& input) {
   return F::adaptive_avg_pool2d(input, options);
 }
 
+AdaptiveMaxPool1dImpl::AdaptiveMaxPool1dImpl(ExpandingArray<1> output_size)
+    : AdaptiveMaxPool1dImpl(AdaptiveMaxPool1dOptions(output_size)) {}
+AdaptiveMaxPool1dImpl::AdaptiveMaxPool1dImpl(const AdaptiveMaxPool1dOptions& options)
+    : options(options) {}
+void AdaptiveMaxPool1dImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::AdaptiveMaxPool1d(output_size=" << options.output_size() << ")";
+}
+Tensor AdaptiveMaxPool1dImpl::forward(const Tensor& input) {
+  return F::adaptive_max_pool1d(input, options);
+}
+std::tuple<Tensor, Tensor> AdaptiveMaxPool1dImpl::forward_with_indices(const Tensor& input) {
+  return F::adaptive_max_pool1d_with_indices(input, options);
+}
+
+AdaptiveMaxPool2dImpl::AdaptiveMaxPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size)
+    : AdaptiveMaxPool2dImpl(AdaptiveMaxPool2dOptions(output_size)) {}
+AdaptiveMaxPool2dImpl::AdaptiveMaxPool2dImpl(const AdaptiveMaxPool2dOptions& options)
+    : options(options) {}
+void AdaptiveMaxPool2dImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::AdaptiveMaxPool2d(output_size=" << options.output_size() << ")";
+}
+Tensor AdaptiveMaxPool2dImpl::forward(const Tensor& input) {
+  return F::adaptive_max_pool2d(input, options);
+}
+std::tuple<Tensor, Tensor> AdaptiveMaxPool2dImpl::forward_with_indices(const Tensor& input) {
+  return F::adaptive_max_pool2d_with_indices(input, options);
+}
+
 }  // namespace taper::nn

@@ -75,6 +75,35 @@ class TAPER_API AdaptiveAvgPool1dImpl : public Cloneable<AdaptiveAvgPool1dImpl> 
 };
 TAPER_MODULE(AdaptiveAvgPool1d);
 
+/// The largest of the same windows.
+class TAPER_API AdaptiveMaxPool1dImpl : public Cloneable<AdaptiveMaxPool1dImpl> {
+ public:
+  AdaptiveMaxPool1dImpl(ExpandingArray<1> output_size);
+  explicit AdaptiveMaxPool1dImpl(const AdaptiveMaxPool1dOptions& options);
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+  /// Also the position of each maximum in its row.
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
+
+  AdaptiveMaxPool1dOptions options;
+};
+TAPER_MODULE(AdaptiveMaxPool1d);
+
+class TAPER_API AdaptiveMaxPool2dImpl : public Cloneable<AdaptiveMaxPool2dImpl> {
+ public:
+  AdaptiveMaxPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size);
+  explicit AdaptiveMaxPool2dImpl(const AdaptiveMaxPool2dOptions& options);
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+  /// Also the position of each maximum in its plane, counted row by row.
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
+
+  AdaptiveMaxPool2dOptions options;
+};
+TAPER_MODULE(AdaptiveMaxPool2d);
+
 /// A size of nullopt keeps the input's.
 class TAPER_API AdaptiveAvgPool2dImpl : public Cloneable<AdaptiveAvgPool2dImpl> {
  public:

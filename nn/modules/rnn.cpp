@@ -241,6 +241,11 @@ template <class Derived, class Options>
 void RNNCellImplBase<Derived, Options>::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::" << name_ << "(" << options.input_size() << ", " << options.hidden_size();
   if (!options.bias()) stream << ", bias=false";
+  if constexpr (requires { options.nonlinearity(); }) {
+    if (!std::holds_alternative<enumtype::kTanh>(options.nonlinearity())) {
+      stream << ", nonlinearity=kReLU";
+    }
+  }
   stream << ")";
 }
 
@@ -268,10 +273,24 @@ Tensor RNNCellImplBase<Derived, Options>::checked_state(const Tensor& given, con
   return state;
 }
 
+template class RNNCellImplBase<RNNCellImpl, RNNCellOptions>;
 template class RNNCellImplBase<LSTMCellImpl, LSTMCellOptions>;
 template class RNNCellImplBase<GRUCellImpl, GRUCellOptions>;
 
 }  // namespace detail
+
+RNNCellImpl::RNNCellImpl(int64_t input_size, int64_t hidden_size)
+    : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
+RNNCellImpl::RNNCellImpl(const RNNCellOptions& options) : RNNCellImplBase(options, "RNNCell", 1) {}
+
+Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
+  const Tensor x = checked_input(input), hidden = checked_state(hx, x, 0);
+  const Tensor sum = linear(x, weight_ih, detail::bias_or_nothing(bias_ih)) +
+                     linear(hidden, weight_hh, detail::bias_or_nothing(bias_hh));
+  const bool use_tanh = std::holds_alternative<enumtype::kTanh>(options.nonlinearity());
+  const Tensor next = use_tanh ? sum.tanh() : sum.relu();
+  return input.dim() == 2 ? next : next.squeeze(0);
+}
 
 LSTMCellImpl::LSTMCellImpl(int64_t input_size, int64_t hidden_size)
     : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}

@@ -120,6 +120,14 @@ class TAPER_API RNNCellImplBase : public Cloneable<Derived> {
 
 }  // namespace detail
 
+class TAPER_API RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl, RNNCellOptions> {
+ public:
+  RNNCellImpl(int64_t input_size, int64_t hidden_size);
+  explicit RNNCellImpl(const RNNCellOptions& options);
+  Tensor forward(const Tensor& input, const Tensor& hx = {});
+};
+TAPER_MODULE(RNNCell);
+
 class TAPER_API LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl, LSTMCellOptions> {
  public:
   using State = std::tuple<Tensor, Tensor>;  ///< hidden, cell

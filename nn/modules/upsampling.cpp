@@ -44,4 +44,18 @@ Tensor UpsampleImpl::forward(const Tensor& input) {
                                    .align_corners(options.align_corners()));
 }
 
+PixelShuffleImpl::PixelShuffleImpl(const PixelShuffleOptions& options) : options(options) {}
+void PixelShuffleImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::PixelShuffle(upscale_factor=" << options.upscale_factor() << ")";
+}
+Tensor PixelShuffleImpl::forward(const Tensor& input) { return F::pixel_shuffle(input, options); }
+
+PixelUnshuffleImpl::PixelUnshuffleImpl(const PixelUnshuffleOptions& options) : options(options) {}
+void PixelUnshuffleImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::PixelUnshuffle(downscale_factor=" << options.downscale_factor() << ")";
+}
+Tensor PixelUnshuffleImpl::forward(const Tensor& input) {
+  return F::pixel_unshuffle(input, options);
+}
+
 }  // namespace taper::nn

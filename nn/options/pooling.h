@@ -45,6 +45,14 @@ struct AdaptiveAvgPoolOptions {
 using AdaptiveAvgPool1dOptions = AdaptiveAvgPoolOptions<ExpandingArray<1>>;
 using AdaptiveAvgPool2dOptions = AdaptiveAvgPoolOptions<ExpandingArrayWithOptionalElem<2>>;
 
+template <class OutputSize>
+struct AdaptiveMaxPoolOptions {
+  AdaptiveMaxPoolOptions(OutputSize output_size) : output_size_(std::move(output_size)) {}
+  TAPER_ARG(OutputSize, output_size);
+};
+using AdaptiveMaxPool1dOptions = AdaptiveMaxPoolOptions<ExpandingArray<1>>;
+using AdaptiveMaxPool2dOptions = AdaptiveMaxPoolOptions<ExpandingArrayWithOptionalElem<2>>;
+
 template <size_t D>
 struct PaddingOptions {
   PaddingOptions(ExpandingArray<D * 2> padding) : padding_(padding) {}
@@ -67,6 +75,15 @@ struct ConstantPadOptions {
 using ConstantPad1dOptions = ConstantPadOptions<1>;
 using ConstantPad2dOptions = ConstantPadOptions<2>;
 
+struct PixelShuffleOptions {
+  PixelShuffleOptions(int64_t upscale_factor) : upscale_factor_(upscale_factor) {}
+  TAPER_ARG(int64_t, upscale_factor);
+};
+struct PixelUnshuffleOptions {
+  PixelUnshuffleOptions(int64_t downscale_factor) : downscale_factor_(downscale_factor) {}
+  TAPER_ARG(int64_t, downscale_factor);
+};
+
 struct UpsampleOptions {
   using mode_t = std::variant<enumtype::kNearest, enumtype::kBilinear>;
   TAPER_ARG(std::optional<std::vector<int64_t>>, size) = std::nullopt;
@@ -83,6 +100,10 @@ using AvgPool1dFuncOptions = AvgPool1dOptions;
 using AvgPool2dFuncOptions = AvgPool2dOptions;
 using AdaptiveAvgPool1dFuncOptions = AdaptiveAvgPool1dOptions;
 using AdaptiveAvgPool2dFuncOptions = AdaptiveAvgPool2dOptions;
+using AdaptiveMaxPool1dFuncOptions = AdaptiveMaxPool1dOptions;
+using AdaptiveMaxPool2dFuncOptions = AdaptiveMaxPool2dOptions;
+using PixelShuffleFuncOptions = PixelShuffleOptions;
+using PixelUnshuffleFuncOptions = PixelUnshuffleOptions;
 
 struct PadFuncOptions {
   using mode_t = std::variant<enumtype::kConstant, enumtype::kReflect, enumtype::kReplicate,

@@ -38,6 +38,15 @@ struct TAPER_API GRUOptions {
 #undef TAPER_RNN_FIELDS
 
 /// Options of the one-step cells.
+struct TAPER_API RNNCellOptions {
+  using nonlinearity_t = RNNOptions::nonlinearity_t;
+  RNNCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  TAPER_ARG(int64_t, input_size);
+  TAPER_ARG(int64_t, hidden_size);
+  TAPER_ARG(bool, bias) = true;
+  TAPER_ARG(nonlinearity_t, nonlinearity) = kTanh;
+};
 #define TAPER_CELL_OPTIONS(Name)                                \
   struct TAPER_API Name##Options {                              \
     Name##Options(int64_t input_size, int64_t hidden_size)      \

@@ -61,3 +61,32 @@ TEST_CASE("assigning to an index writes into the tensor") {
   x.index({Slice(), 0}) = 7;
   CHECK(near(x, {7, 1, 1, 7, 5, 5}));
 }
+
+TEST_CASE("index_put leaves its tensor as it is, and adds where asked to") {
+  using indexing::Slice;
+  Tensor x = tensor({1., 2., 3.}, kDouble).requires_grad_(true);
+  Tensor v = tensor({10., 20., 30.}, kDouble).requires_grad_(true);
+  const Tensor index = tensor({0, 0, 2});
+  const Tensor added = x.index_put({index}, v, /*accumulate=*/true);
+  CHECK(near(added, {31, 2, 33}));
+  CHECK(near(x, {1, 2, 3}));
+  (added * tensor({1., 2., 3.}, kDouble)).sum().backward();
+  CHECK(near(x.grad(), {1, 2, 3}));
+  CHECK(near(v.grad(), {1, 1, 3}));
+  // Into a slice, a mask, with values that broadcast.
+  Tensor y = ones({2, 3});
+  y.index_put_({1, Slice(0, 2)}, full({2}, 5.), true);
+  CHECK(near(y, {1, 1, 1, 6, 6, 1}));
+  y.index_put_({y.gt(5)}, full({}, -6.), true);
+  CHECK(near(y, {1, 1, 1, 0, 0, 1}));
+  y.index_put_({tensor({1, 1}), Slice()}, full({}, 2.), true);
+  CHECK(near(y, {1, 1, 1, 4, 4, 5}));
+  CHECK(near(index_put(y, {0}, zeros({3})), {0, 0, 0, 4, 4, 5}));
+  CHECK(error_of([&] {
+          y.index_put_({tensor({0, 1})}, ones({3, 3}), true);
+        }).find("shape mismatch: value tensor of shape [3, 3]") == 0);
+  CHECK(error_of([&] {
+          y.index_put_({tensor({0, 1})}, ones({2, 3}, kLong), true);
+        }).find("Index put requires the source and destination dtypes match") == 0);
+  CHECK(near(y, {1, 1, 1, 4, 4, 5}));
+}

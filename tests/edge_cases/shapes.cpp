@@ -1,4 +1,5 @@
 #include "support/rows.h"
+#include "taper/autograd/grad_mode.h"
 
 // Shapes: broadcasting, views, empty tensors, factories.
 
@@ -165,4 +166,59 @@ TEST_CASE("shapes: factories") {
       GIVES(triu(ones({2, 3}), 1), {0, 1, 1, 0, 0, 1}),
       GIVES(one_hot(tensor({0, 2})), {1, 0, 0, 0, 0, 1}),
   });
+}
+
+TEST_CASE("resize_ keeps the elements that come first in memory") {
+  Tensor x = arange(6, kFloat).view({2, 3});
+  const void* memory = x.data_ptr();
+  CHECK(near(x.resize_({2, 2}), {0, 1, 2, 3}));
+  CHECK(x.data_ptr() == memory);
+  CHECK(near(x.resize_({3, 2}), {0, 1, 2, 3, 4, 5}));
+  const Tensor part = x.slice(0, 1, 3);
+  Tensor grown = part;
+  grown.resize_({1000});
+  CHECK(near(grown.slice(0, 0, 4), {2, 3, 4, 5}));
+  CHECK(near(x, {0, 1, 2, 3, 4, 5}));
+  CHECK(empty({0}).resize_({2, 0, 3}).sizes().vec() == Sizes{2, 0, 3});
+  CHECK(error_of([] { ones({1}).requires_grad_(true).resize_({2}); }) ==
+        "cannot resize variables that require grad");
+  CHECK_FALSE(error_of([] { ones({1}).resize_({-1}); }).empty());
+}
+
+TEST_CASE("new_zeros and its kin have the tensor's dtype unless told otherwise") {
+  const Tensor x = ones({2}, kHalf);
+  CHECK(x.new_zeros({3}).scalar_type() == kHalf);
+  CHECK(near(x.new_zeros({3}), {0, 0, 0}));
+  CHECK(near(x.new_ones({1, 2}), {1, 1}));
+  CHECK(near(x.new_full({2}, 2.5), {2.5, 2.5}));
+  CHECK(x.new_full({2}, 2.5, kDouble).scalar_type() == kDouble);
+  CHECK(x.new_empty({4, 0}).sizes().vec() == Sizes{4, 0});
+  CHECK(x.new_zeros({1}, TensorOptions().requires_grad(true)).requires_grad());
+}
+
+TEST_CASE("out forms of two results, and what out forms refuse") {
+  const Tensor x = tensor({{3., 1.}, {2., 5.}});
+  Tensor values = empty({0}), indices = empty({0}, kLong);
+  const auto results = max_out(values, indices, x, 1);
+  CHECK(std::get<0>(results).is_same(values));
+  CHECK(near(values, {3, 5}));
+  CHECK(near(indices, {0, 1}));
+  sort_out(values, indices, x, 0, true);
+  CHECK(near(values, {3, 5, 2, 1}));
+  CHECK(near(indices, {0, 1, 1, 0}));
+  // An input may be the target too.
+  Tensor both = tensor({1., 2.});
+  cat_out(both, {both, both, ones({1})});
+  CHECK(near(both, {1, 2, 1, 2, 1}));
+  cumsum_out(both, both, 0);
+  CHECK(near(both, {1, 3, 4, 6, 7}));
+  const Tensor tracked = ones({2}).requires_grad_(true);
+  CHECK(error_of([&] { cumsum_out(both, tracked, 0); }).find("don't support automatic") !=
+        std::string::npos);
+  {
+    const NoGradGuard quiet;
+    CHECK(near(cumsum_out(both, tracked, 0), {1, 2}));
+  }
+  CHECK(error_of([&] { exp_out(indices, x); }).find("can't be cast") != std::string::npos);
+  CHECK(error_of([&] { softmax_out(indices, x, 1); }).find("can't be cast") != std::string::npos);
 }

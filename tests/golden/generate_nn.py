@@ -56,6 +56,7 @@ def initial_weights():
         "RNN": lambda: nn.RNN(3, 4),
         "LSTM": lambda: nn.LSTM(5, 7, num_layers=2, bidirectional=True),
         "GRU": lambda: nn.GRU(5, 7, num_layers=2, bias=False),
+        "RNNCell": lambda: nn.RNNCell(5, 7),
         "LSTMCell": lambda: nn.LSTMCell(5, 7),
         "GRUCell": lambda: nn.GRUCell(5, 7),
         "CNN": lambda: nn.Sequential(
@@ -65,6 +66,10 @@ def initial_weights():
     for name, make in modules.items():
         for key, parameter in seeded(make).named_parameters():
             bits(f"{name}.{key}", parameter)
+    for sizes in ((3, 5), (5, 3), (4, 2, 3), (70, 100)):
+        torch.manual_seed(0)
+        weight = nn.init.orthogonal_(torch.empty(sizes, dtype=torch.float64), 2)
+        digest("orthogonal." + ".".join(map(str, sizes)), weight)
 
 
 def recurrent():
@@ -81,7 +86,9 @@ def recurrent():
                           options, unbatched=setting == "unbatched")
     model = seeded(lambda: nn.RNN(3, 4, nonlinearity="relu")).double()
     run_recurrent("RNN.relu", "RNN", model, {}, unbatched=False)
-    for kind, make in (("LSTMCell", nn.LSTMCell), ("GRUCell", nn.GRUCell)):
+    relu = lambda *sizes: nn.RNNCell(*sizes, nonlinearity="relu")
+    for kind, make in (("LSTMCell", nn.LSTMCell), ("GRUCell", nn.GRUCell), ("RNNCell", nn.RNNCell),
+                       ("RNNCell.relu", relu)):
         cell = seeded(lambda: make(3, 4)).double()
         x, h, c = wave(2, 3).requires_grad_(), wave(2, 4, phase=1), wave(2, 4, phase=2)
         out = cell(x, (h, c) if kind == "LSTMCell" else h)

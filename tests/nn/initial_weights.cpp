@@ -27,6 +27,7 @@ TEST_CASE("the same seed gives PyTorch's initial weights bit for bit") {
   check_initial<nn::RNN>("RNN", 4, 3, 4);
   check_initial<nn::LSTM>("LSTM", 16, nn::LSTMOptions(5, 7).num_layers(2).bidirectional(true));
   check_initial<nn::GRU>("GRU", 4, nn::GRUOptions(5, 7).num_layers(2).bias(false));
+  check_initial<nn::RNNCell>("RNNCell", 4, 5, 7);
   check_initial<nn::LSTMCell>("LSTMCell", 4, 5, 7);
   check_initial<nn::GRUCell>("GRUCell", 4, 5, 7);
 }
@@ -50,4 +51,20 @@ TEST_CASE("norms start as the identity, embeddings with a zero padding row") {
   const nn::Embedding embedding(nn::EmbeddingOptions(4, 2).padding_idx(-3));
   CHECK(near(embedding->weight[1], {0, 0}));
   CHECK(embedding->weight[0].abs().max().item<float>() > 0);
+}
+
+TEST_CASE("orthogonal_ gives PyTorch's rows and columns") {
+  for (const Sizes& sizes : {Sizes{3, 5}, Sizes{5, 3}, Sizes{4, 2, 3}, Sizes{70, 100}}) {
+    manual_seed(0);
+    const Tensor weight = nn::init::orthogonal_(empty(sizes, kDouble), 2);
+    std::string name = "orthogonal";
+    for (const int64_t size : sizes) name += "." + std::to_string(size);
+    check_digest(name, weight);
+    const Tensor flat = weight.flatten(1);
+    const Tensor square =
+        flat.size(0) < flat.size(1) ? flat.matmul(flat.t()) : flat.t().matmul(flat);
+    CHECK(allclose(square, eye(square.size(0), kDouble) * 4, 0, 1e-13));
+  }
+  CHECK(error_of([] { nn::init::orthogonal_(empty({3})); }).find("2 or more dimensions") !=
+        std::string::npos);
 }

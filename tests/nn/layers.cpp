@@ -222,3 +222,19 @@ TEST_CASE("distances") {
   CHECK(near(nn::CosineSimilarity()->forward(a, b), {1}));
   CHECK(near(nn::PairwiseDistance(nn::PairwiseDistanceOptions().eps(0))->forward(a, b), {5}));
 }
+
+TEST_CASE("adaptive max pooling says where; pixels move between channels and places") {
+  const Tensor plane = arange(12, kFloat).view({1, 1, 3, 4});
+  nn::AdaptiveMaxPool2d pool(nn::AdaptiveMaxPool2dOptions({2, std::nullopt}));
+  CHECK(near(pool(plane), {4, 5, 6, 7, 8, 9, 10, 11}));
+  CHECK(near(std::get<1>(pool->forward_with_indices(plane)), {4, 5, 6, 7, 8, 9, 10, 11}));
+  // Of equal numbers the first in the plane, also where a later row has it further to the left.
+  const Tensor ties = tensor({{{0., 7.}, {7., 0.}}});
+  CHECK(near(std::get<1>(nn::AdaptiveMaxPool2d(1)->forward_with_indices(ties)), {1}));
+  nn::AdaptiveMaxPool1d row(2);
+  CHECK(near(row(tensor({{1., 3., 2.}})), {3, 3}));
+  CHECK(near(std::get<1>(row->forward_with_indices(tensor({{1., 3., 2.}}))), {1, 1}));
+  const Tensor shuffled = nn::PixelShuffle(2)->forward(arange(8, kFloat).view({1, 4, 1, 2}));
+  CHECK(near(shuffled, {0, 2, 1, 3, 4, 6, 5, 7}));
+  CHECK(near(nn::PixelUnshuffle(2)->forward(shuffled), {0, 1, 2, 3, 4, 5, 6, 7}));
+}

@@ -93,6 +93,15 @@ TEST_CASE("cells give PyTorch's values and gradients") {
     const Tensor x = leaf({2, 3}, 0);
     check("GRUCell", *cell, x, cell(x, h));
   }
+  for (const bool relu : {false, true}) {
+    manual_seed(0);
+    nn::RNNCellOptions options(3, 4);
+    if (relu) options.nonlinearity(kReLU);
+    nn::RNNCell cell(options);
+    cell->to(kDouble);
+    const Tensor x = leaf({2, 3}, 0);
+    check(relu ? "RNNCell.relu" : "RNNCell", *cell, x, cell(x, h));
+  }
 }
 
 TEST_CASE("a cell stepped by hand is the layer") {

@@ -5,6 +5,9 @@ namespace op_table {
 static const Options kFactors =
     loose_half(8, "differences of products that are rounded first, as in PyTorch");
 
+static const Options kBilinear =
+    loose_half(64, "the product of two of the three factors is rounded before it is summed");
+
 static const Table kTable{
     "matrix",
     {
@@ -44,6 +47,11 @@ static const Table kTable{
             "33,130 65,130 65 | 3,4 5,3 5 | 2,3 2,3 2",
             twice),
         ROW(linear, (a, b), "sums 3,4 5,4 | 2,3,4 5,4 | 4 5,4 | 2,3 2,3", twice),
+        ROW(bilinear, (a, b, c, d),
+            "sums 3,4 3,5 2,4,5 2 | 4 5 2,4,5 2 | 2,3,4 2,3,5 2,4,5 2 | 3,4 3,5 2,5,4 2 | 2,2 2,3 "
+            "2,2,3 2",
+            twice, kBilinear),
+        ROW(bilinear, (a, b, c), "sums 3,4 3,5 2,4,5 | 2,2 2,3 2,2,3", twice, kBilinear),
         ROW(einsum, ("ij,jk->ik", {a, b}), "sums 3,4 4,5 | 2,3 3,2", twice),
         ROW(einsum, ("bij,bjk->bik", {a, b}), "sums 2,3,4 2,4,5 | 2,2,3 2,3,1", twice),
         ROW(einsum, ("ii", {a}), "sums 4,4 | 3,3", twice),
