@@ -26,24 +26,6 @@ Status scan(ScanOp, void*, int64_t*, const void*, ScalarType, const AxisPlan&, S
   return unsupported();
 }
 Status sort(const SortArgs&, Stream) { return unsupported(); }
-Status index_select(void*, const void*, const IndexAxisArgs&, Stream) { return unsupported(); }
-Status index_update(ScatterOp, void*, const void*, const IndexAxisArgs&, Value, int64_t, Stream) {
-  return unsupported();
-}
-Status gather(const GatherArgs&, Stream) { return unsupported(); }
-Status scatter(const GatherArgs&, Stream) { return unsupported(); }
-Status index_get(const AdvancedIndexArgs&, Stream) { return unsupported(); }
-Status index_put(const AdvancedIndexArgs&, bool, Stream) { return unsupported(); }
-Status count_nonzero(int64_t*, const void*, ScalarType, int64_t, Stream) { return unsupported(); }
-Status nonzero(int64_t*, const void*, ScalarType, int, const int64_t*, Stream) {
-  return unsupported();
-}
-Status masked_select(void*, const void*, const bool*, ScalarType, int64_t, Stream) {
-  return unsupported();
-}
-Status masked_scatter(void*, const bool*, const void*, ScalarType, int64_t, Stream) {
-  return unsupported();
-}
 Status bincount(void*, const int64_t*, const void*, ScalarType, int64_t, int64_t, Stream) {
   return unsupported();
 }
