@@ -15,13 +15,6 @@ Status range(void*, ScalarType, int64_t, Value, Value, Value, bool, Stream) {
 Status triangle(void*, const void*, ScalarType, int64_t, int64_t, int64_t, int64_t, bool, Stream) {
   return unsupported();
 }
-Status reduce(const ReduceArgs&, Stream) { return unsupported(); }
-Status arg_reduce(ArgOp, void*, int64_t*, const void*, ScalarType, const AxisPlan&, Stream) {
-  return unsupported();
-}
-Status var_mean(void*, void*, const void*, ScalarType, double, const ReducePlan&, Stream) {
-  return unsupported();
-}
 Status scan(ScanOp, void*, int64_t*, const void*, ScalarType, const AxisPlan&, Stream) {
   return unsupported();
 }

@@ -76,18 +76,22 @@ __device__ __forceinline__ T shuffle_xor(T value, int bits) {
   }
 }
 
+/// One step of a reduction: each lane's value with that of the lane whose number differs in `bits`.
+template <class T, class Fold>
+__device__ __forceinline__ T fold_lanes(T value, int bits, Fold fold) {
+  const T other = shuffle_xor(value, bits);
+  if constexpr (requires { Fold::kOrdered; }) {
+    return threadIdx.x & bits ? fold(other, value) : fold(value, other);
+  } else {
+    return fold(value, other);
+  }
+}
+
 template <int kLanes = kWarpSize, class T, class Fold>
 __device__ __forceinline__ T warp_reduce(T value, Fold fold) {
   static_assert(kLanes >= 1 && kLanes <= kWarpSize && (kLanes & (kLanes - 1)) == 0);
 #pragma unroll
-  for (int bits = 1; bits < kLanes; bits *= 2) {
-    const T other = shuffle_xor(value, bits);
-    if constexpr (requires { Fold::kOrdered; }) {
-      value = threadIdx.x & bits ? fold(other, value) : fold(value, other);
-    } else {
-      value = fold(value, other);
-    }
-  }
+  for (int bits = 1; bits < kLanes; bits *= 2) value = fold_lanes(value, bits, fold);
   return value;
 }
 
