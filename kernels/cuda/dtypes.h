@@ -54,9 +54,7 @@ bool aligned_16(const P*... pointers) {
 
 /// A row is indexed by 32 bits and cannot be split.
 constexpr int64_t kMaxRow = (int64_t{1} << 31) - 4096;
-inline Status too_long() {
-  return {Code::kInvalidValue, 0, 0, "a row of 2^31 elements or more"};
-}
+inline Status too_long() { return {Code::kInvalidValue, 0, 0, "a row of 2^31 elements or more"}; }
 
 inline unsigned ceil_div(int64_t a, int64_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 

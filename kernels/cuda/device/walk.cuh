@@ -38,7 +38,7 @@ struct Walk {
   __device__ __forceinline__ void offsets(uint32_t i, int32_t (&offset)[N + 1]) const {
 #pragma unroll
     for (int k = 0; k <= N; ++k) offset[k] = 0;
-    // Contiguous operands have rank 1 and skip the loop.
+      // Contiguous operands have rank 1 and skip the loop.
 #pragma unroll 1
     for (int d = 0; d + 1 < rank; ++d) {
       const uint32_t quotient = sizes[d].quotient(i);
