@@ -4,17 +4,6 @@
 
 namespace taper::kernels::cuda {
 
-Status copy(const CopyArgs&, Stream) { return unsupported(); }
-Status fill(const FillArgs&, Stream) { return unsupported(); }
-Status unary(const UnaryArgs&, Stream) { return unsupported(); }
-Status binary(const BinaryArgs&, Stream) { return unsupported(); }
-Status ternary(const TernaryArgs&, Stream) { return unsupported(); }
-Status range(void*, ScalarType, int64_t, Value, Value, Value, bool, Stream) {
-  return unsupported();
-}
-Status triangle(void*, const void*, ScalarType, int64_t, int64_t, int64_t, int64_t, bool, Stream) {
-  return unsupported();
-}
 Status reduce(const ReduceArgs&, Stream) { return unsupported(); }
 Status arg_reduce(ArgOp, void*, int64_t*, const void*, ScalarType, const AxisPlan&, Stream) {
   return unsupported();
