@@ -11,7 +11,7 @@ using namespace cuda_tests;
 
 namespace {
 
-int64_t mallocs() { return emulator::call_count("cudaMalloc"); }
+[[maybe_unused]] int64_t mallocs() { return emulator::call_count("cudaMalloc"); }
 
 // Work that stays in the stream until something waits for it.
 void keep_busy(const Stream& stream, const Memory& memory, PinnedInts& source) {

@@ -3,6 +3,7 @@
 #include "machine.h"
 #include "taper/build_id.h"
 #include "taper/kernels/cuda/context.h"
+#include "taper/kernels/cuda/runtime.h"
 
 using namespace cuda_tests;
 using taper::kernels::cuda::fault_of;
@@ -158,6 +159,21 @@ TEST_CASE("cuda runtime: a trap is reported by the call that noticed, with the r
   contains(text_of(next), "launch of a kernel at ");
   contains(text_of(next), "cudaErrorLaunchFailure");
   memory.release();
+}
+
+// Run by a test of its own, with CUDA_LAUNCH_BLOCKING=1.
+TEST_CASE("cuda runtime: when launches block, the call itself reports", "[.blocking]") {
+  const Machine machine("streams=deferred");
+  const Stream stream = cuda_stream();
+  flag(stream, "gather", 40);
+  const Status found = cuda::fault_of_this_call(stream);
+  CHECK(found.code == Code::kIndexOutOfRange);
+  CHECK(found.what == nullptr);
+  require_ok(cuda::fault_of_this_call(stream));
+  require_ok(cuda_runtime().stream_synchronize(stream));
+  const Status trapped = launch(stream, trap, dim3(1), dim3(32), 0);
+  contains(text_of(trapped), "launch of a kernel at ");
+  contains(text_of(trapped), "cudaErrorLaunchFailure");
 }
 
 TEST_CASE("cuda runtime: the plugin exports its module and nothing else") {
