@@ -93,10 +93,10 @@ struct DeviceRuntime {
   bool (*is_pinned)(const void* memory);
 
   /// bytes from one memory to another, either may be kHost. Ordered in the stream, which belongs to
-  /// one of the two devices. Host memory that is not pinned is read before the call returns and
-  /// written before it returns; with `non_blocking` false the call waits for the copy in any case
-  /// when the host's memory is written. Between two devices the other one's work on
-  /// `other_stream` is waited for, and waits for the copy.
+  /// one of the two devices. Host memory has been read or written when the call returns, except
+  /// that pinned memory with `non_blocking` is read or written when the stream comes to it. Waits
+  /// where that needs it: never for memory that is not pinned and is read. Between two devices the
+  /// other one's work on `other_stream` is waited for, and waits for the copy.
   Status (*copy)(void* to, int to_device, const void* from, int from_device, size_t bytes, Stream,
                  Stream other_stream, bool non_blocking);
 

@@ -15,14 +15,6 @@ namespace taper::kernels::cuda {
 
 namespace {
 
-bool launches_block() {
-  static const bool blocking = [] {
-    const char* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
-    return value && *value && *value != '0';
-  }();
-  return blocking;
-}
-
 // While a stream is captured nothing runs, and waiting for it would be an error.
 cudaError_t wait_for(cudaStream_t stream) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -70,6 +62,14 @@ void remember(const Launch& launch) {
 }
 
 }  // namespace
+
+bool launches_block() {
+  static const bool blocking = [] {
+    const char* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return value && *value && *value != '0';
+  }();
+  return blocking;
+}
 
 std::string recent_launches() {
   Ring& r = ring();

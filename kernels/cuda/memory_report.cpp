@@ -1,5 +1,6 @@
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -44,16 +45,18 @@ std::string out_of_memory_text(int device, int64_t wanted, int64_t limit,
 
 namespace {
 
-// Right-aligned, as a number of at most seven characters and a unit.
+std::string padded(const std::string& text, size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+// Ten characters: a number of at most six, and its unit.
 std::string cell(int64_t value, bool bytes) {
-  static constexpr const char* kUnits[] = {"", "K", "M", "G", "T"};
+  static constexpr const char* kBytes[] = {" B  ", " KiB", " MiB", " GiB", " TiB"};
+  static constexpr const char* kNumbers[] = {"    ", " K  ", " M  ", " G  ", " T  "};
   const int64_t step = bytes ? 1024 : 1000;
-  int unit = 0;
+  size_t unit = 0;
   for (; unit < 4 && value >= 10 * step; ++unit) value /= step;
-  char text[32];
-  std::snprintf(text, sizeof text, "%7lld %s%s", static_cast<long long>(value), kUnits[unit],
-                bytes ? (unit ? "iB" : "B") : "");
-  return text;
+  return padded(std::to_string(value), 6) + (bytes ? kBytes : kNumbers)[unit];
 }
 
 std::string row(const char* name, const std::string& a, const std::string& b, const std::string& c,

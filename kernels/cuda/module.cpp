@@ -12,13 +12,15 @@ namespace taper::kernels::cuda {
 
 namespace {
 
-/// An entry of the table: the kernel, with its stream's device the current one.
+/// An entry of the table: the kernel, with its stream's device the current one. With
+/// CUDA_LAUNCH_BLOCKING=1 it has run when this returns, and what it flagged is known.
 template <auto Kernel, class... A>
 Status on_its_device(A... args) {
   const Stream& stream = std::get<sizeof...(A) - 1>(std::tie(args...));
   TAPER_ON_DEVICE(stream.device);
   Status status = Kernel(args...);
   if (status.code == Code::kUnsupported) status.what = "cuda";
+  if (status.ok() && launches_block()) return fault_of_this_call(stream);
   return status;
 }
 template <auto Kernel, class... A>

@@ -32,6 +32,7 @@ struct Options {
   size_t stack = 64 << 10;          ///< of a CUDA thread
   bool fill = true;                 ///< memory nobody wrote is NaN
   bool uninitialized = false;       ///< arithmetic on such memory is a fault
+  bool peers = true;                ///< devices reach each other's memory
   bool leaks = false;               ///< at exit, lists what was not freed
   Protection protect = Protection::kAuto;
   std::vector<Failure> fail;

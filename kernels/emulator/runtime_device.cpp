@@ -258,7 +258,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   TAPER_CUDA_CALL(cudaDeviceCanAccessPeer, kAlways);
   if (!is_device(device) || !is_device(peer)) return entry.end(cudaErrorInvalidDevice);
-  *can = device != peer;
+  *can = device != peer && machine().options.peers;
   return cudaSuccess;
 }
 
@@ -266,6 +266,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   TAPER_CUDA_CALL(cudaDeviceEnablePeerAccess, kOrdinary);
   if (flags != 0) return entry.end(cudaErrorInvalidValue);
   if (!is_device(peer) || peer == host_thread().device) return entry.end(cudaErrorInvalidDevice);
+  if (!machine().options.peers) return entry.end(cudaErrorPeerAccessUnsupported);
   const bool added = machine().here().peers.insert(peer).second;
   return entry.end(added ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled);
 }

@@ -31,6 +31,9 @@ struct LaunchStream {
 /// CUDA_LAUNCH_BLOCKING=1 the host waits, so that a fault is reported by the launch that made it.
 Status finish_launch(cudaError_t error, const LaunchStream& stream, const void* kernel);
 
+/// CUDA_LAUNCH_BLOCKING=1
+bool launches_block();
+
 /// The latest launches of this process, the newest first: a line each, with kernel and call site.
 std::string recent_launches();
 

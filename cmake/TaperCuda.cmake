@@ -1,0 +1,84 @@
+# libtaper_cuda.so, the plugin for real cards: kernels/cuda, its .cu files by nvcc, the rest by the
+# host compiler. With commands of our own rather than CMake's CUDA language, which tests the compiler
+# by linking a program, and knows each toolkit only a year later.
+
+set(TAPER_CUDA AUTO CACHE STRING
+    "The plugin for CUDA devices. AUTO: where nvcc is found, only when asked for (target taper_cuda); ON: always")
+set_property(CACHE TAPER_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(TAPER_CUDA_ARCHITECTURES 80 90 100 CACHE STRING
+    "What to make machine code for; the last one's PTX serves newer devices")
+if(TAPER_CUDA STREQUAL "AUTO")
+  set(_all EXCLUDE_FROM_ALL)
+elseif(TAPER_CUDA)
+  set(_all)
+else()
+  message(STATUS "CUDA plugin: off")
+  return()
+endif()
+
+find_program(TAPER_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin
+             PATHS /usr/local/cuda/bin /opt/cuda/bin DOC "NVIDIA's compiler")
+set(_root)
+if(TAPER_NVCC)
+  get_filename_component(_root ${TAPER_NVCC} REALPATH)
+  get_filename_component(_root ${_root}/../.. ABSOLUTE)
+endif()
+find_library(TAPER_CUDART NAMES cudart_static
+             HINTS ${_root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib
+             DOC "The CUDA runtime that is linked in")
+set(_lacks)
+foreach(need TAPER_NVCC TAPER_CUDART TAPER_CUDA_INCLUDE)
+  if(NOT ${need})
+    list(APPEND _lacks ${need})
+  endif()
+endforeach()
+if(_lacks)
+  if(TAPER_CUDA STREQUAL "AUTO")
+    message(STATUS "CUDA plugin: cannot be built here, not found: ${_lacks}")
+    return()
+  endif()
+  message(FATAL_ERROR "TAPER_CUDA is ON, but these were not found: ${_lacks}. Set CUDA_HOME, or "
+                      "TAPER_CUDA=OFF.")
+endif()
+message(STATUS "CUDA plugin: target taper_cuda, by ${TAPER_NVCC} for sm_"
+               "${TAPER_CUDA_ARCHITECTURES}")
+
+set(_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER}
+    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden -DTAPER_CUDA_HARDWARE
+    -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
+foreach(arch IN LISTS TAPER_CUDA_ARCHITECTURES)
+  list(APPEND _flags -gencode=arch=compute_${arch},code=sm_${arch})
+endforeach()
+list(GET TAPER_CUDA_ARCHITECTURES -1 _newest)
+list(APPEND _flags -gencode=arch=compute_${_newest},code=compute_${_newest})
+
+# taper_nvcc(<variable> <file>...): the object files of .cu files.
+function(taper_nvcc variable)
+  set(_objects)
+  set(_dir ${PROJECT_BINARY_DIR}/cuda)
+  file(MAKE_DIRECTORY ${_dir})
+  foreach(file IN LISTS ARGN)
+    get_filename_component(_name ${file} NAME)
+    set(_object ${_dir}/${_name}.o)
+    add_custom_command(
+      OUTPUT ${_object}
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${TAPER_NVCC} ${_flags} -MD -MF ${_object}.d
+              -c ${file} -o ${_object}
+      DEPENDS ${file} DEPFILE ${_object}.d
+      COMMENT "Building CUDA object ${_name}.o" VERBATIM)
+    list(APPEND _objects ${_object})
+  endforeach()
+  set_source_files_properties(${_objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  set(${variable} ${_objects} PARENT_SCOPE)
+endfunction()
+
+file(GLOB _host CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cpp)
+file(GLOB _device CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
+taper_nvcc(_objects ${_device})
+add_library(taper_cuda MODULE ${_all} ${_host} ${_objects})
+taper_private_settings(taper_cuda)
+taper_plugin_settings(taper_cuda)
+target_compile_definitions(taper_cuda PRIVATE TAPER_CUDA_HARDWARE)
+target_include_directories(taper_cuda SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
+target_link_libraries(taper_cuda PRIVATE taper_private ${TAPER_CUDART} Threads::Threads
+                      ${CMAKE_DL_LIBS} rt)
