@@ -141,29 +141,15 @@ __global__ void __launch_bounds__(kElementwiseBlock)
 }
 
 template <class E>
-Status launch_triangle(E* out, const E* in, int64_t batch, int64_t rows, int64_t cols,
-                       int64_t diagonal, bool lower, const Stream& stream) {
-  const int64_t count = batch * rows * cols;
-  if (count > kMaxReach) {
-    // In halves: of the batch, else of the rows, else of a row. The diagonal is counted from the
-    // first row and column of the part.
-    const int64_t b = batch > 1 ? batch / 2 : batch;
-    const int64_t r = batch == 1 && rows > 1 ? rows / 2 : rows;
-    const int64_t c = batch == 1 && rows == 1 ? cols / 2 : cols;
-    const int64_t half = b * r * c;
-    TAPER_TRY(launch_triangle(out, in, b, r, c, diagonal, lower, stream));
-    const int64_t shift = batch > 1 ? 0 : rows > 1 ? r : -c;
-    return launch_triangle(out + half, in + half, batch > 1 ? batch - b : batch,
-                           batch == 1 && rows > 1 ? rows - r : rows,
-                           batch == 1 && rows == 1 ? cols - c : cols, diagonal + shift, lower,
-                           stream);
-  }
+Status launch_triangle(E* out, const E* in, const Triangles& part, bool lower,
+                       const Stream& stream) {
+  const int64_t count = part.numel();
   const TriangleCall call{out,
                           in,
                           static_cast<uint32_t>(count),
-                          Divider(static_cast<uint32_t>(rows)),
-                          Divider(static_cast<uint32_t>(cols)),
-                          static_cast<int32_t>(std::clamp(diagonal, -rows, cols)),
+                          Divider(static_cast<uint32_t>(part.rows)),
+                          Divider(static_cast<uint32_t>(part.cols)),
+                          static_cast<int32_t>(std::clamp(part.diagonal, -part.rows, part.cols)),
                           lower};
   const auto run = [&](auto kernel, int64_t size) {
     return launch(stream, kernel, elementwise_grid((count - 1) / size + 1, stream),
@@ -213,11 +199,14 @@ Status range(void* out, ScalarType dtype, int64_t count, Value start, Value step
 
 Status triangle(void* out, const void* in, ScalarType dtype, int64_t batch, int64_t rows,
                 int64_t cols, int64_t diagonal, bool lower, Stream stream) {
-  if (batch * rows * cols == 0) return {};
+  const Triangles all{batch, rows, cols, diagonal};
+  if (all.numel() == 0) return {};
   return for_element(element_size(dtype), [&](auto zero) {
     using E = decltype(zero);
-    return launch_triangle(static_cast<E*>(out), static_cast<const E*>(in), batch, rows, cols,
-                           diagonal, lower, stream);
+    return for_each_piece(all, 0, [&](const Triangles& part, int64_t start) {
+      return launch_triangle(static_cast<E*>(out) + start, static_cast<const E*>(in) + start, part,
+                             lower, stream);
+    });
   });
 }
 

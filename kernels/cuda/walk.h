@@ -53,6 +53,36 @@ Status for_each_piece(const ElementwisePlan<N>& plan, const int64_t (&start)[N +
   return {};
 }
 
+/// A stack of dense matrices and a diagonal, counted from the first row and column.
+struct Triangles {
+  int64_t batch, rows, cols, diagonal;
+
+  int64_t numel() const { return batch * rows * cols; }
+};
+
+/// Calls piece(part, start) for parts of a stack with at most `limit` elements: of the stack, else
+/// of a matrix's rows, else of a row.
+template <class Piece>
+Status for_each_piece(const Triangles& all, int64_t start, const Piece& piece,
+                      int64_t limit = kMaxReach) {
+  if (all.numel() <= limit) return piece(all, start);
+  Triangles first = all, second = all;
+  if (all.batch > 1) {
+    first.batch /= 2;
+    second.batch -= first.batch;
+  } else if (all.rows > 1) {
+    first.rows /= 2;
+    second.rows -= first.rows;
+    second.diagonal += first.rows;
+  } else {
+    first.cols /= 2;
+    second.cols -= first.cols;
+    second.diagonal -= first.cols;
+  }
+  const Status status = for_each_piece(first, start, piece, limit);
+  return status.ok() ? for_each_piece(second, start + first.numel(), piece, limit) : status;
+}
+
 /// In steps of `packet` elements along dimension 0, of which the last may have fewer.
 template <int N>
 void make_walk(Walk<N>& walk, const ElementwisePlan<N>& plan, int64_t packet) {

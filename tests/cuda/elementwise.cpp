@@ -181,6 +181,25 @@ TEST_CASE("elementwise kernels reach every element of every layout, and nothing 
   }
 }
 
+TEST_CASE("threads go on to further elements when there are more than a grid has") {
+  // The emulated card's four multiprocessors get 64 blocks: 2^14 threads.
+  constexpr int64_t kThreads = 1 << 14;
+  const std::vector<int64_t> matrix = {3, 2 * kThreads + 5};
+  const Layouts strided = {
+      "strided",
+      matrix,
+      {dense(matrix), operand(matrix, {1, 3}), operand(matrix, {0, 1}), operand(matrix, {1, 0})}};
+  for (const ScalarType dtype : {kFloat, kByte}) {
+    const int64_t packet = 16 / static_cast<int64_t>(element_size(dtype));
+    const Layouts contiguous = all_dense({kThreads * packet + 3 * packet + 1});
+    for (const Layouts* const layouts : {&contiguous, &strided}) {
+      check_op<1>(UnaryOp::kSquare, dtype, false, *layouts);
+      check_op<1>(UnaryOp::kPowScalar, dtype, false, *layouts, {.p = {2}});
+      check_op<2>(BinaryOp::kMul, dtype, false, *layouts);
+    }
+  }
+}
+
 TEST_CASE("parameters, numbers and alpha reach CUDA's functors as the CPU's") {
   const Layouts layouts = all_dense({37});
   for (const ScalarType dtype : kAllDtypes) {

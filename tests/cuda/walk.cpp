@@ -81,3 +81,32 @@ TEST_CASE("a part that fails ends the walk over a large plan") {
   CHECK(status.code == Code::kUnsupported);
   CHECK(calls == 1);
 }
+
+TEST_CASE("the parts of a large stack of triangles have the diagonal where the stack has it") {
+  for (const Triangles all : {Triangles{3, 5, 7, 0}, Triangles{1, 9, 4, -2}, Triangles{2, 1, 40, 3},
+                              Triangles{2, 6, 5, 100}}) {
+    for (const int64_t limit : {1, 3, 10, 40, 1000}) {
+      INFO(all.batch << " x " << all.rows << " x " << all.cols << ", limit " << limit);
+      // For each element, how far it lies above the diagonal.
+      const auto heights = [](const Triangles& part) {
+        std::vector<int64_t> result;
+        for (int64_t i = 0; i < part.numel(); ++i) {
+          result.push_back(i % part.cols - i / part.cols % part.rows - part.diagonal);
+        }
+        return result;
+      };
+      std::vector<int64_t> got;
+      require_ok(for_each_piece(
+          all, 0,
+          [&](const Triangles& part, int64_t start) {
+            CHECK(part.numel() <= limit);
+            CHECK(start == static_cast<int64_t>(got.size()));
+            const std::vector<int64_t> of_part = heights(part);
+            got.insert(got.end(), of_part.begin(), of_part.end());
+            return Status{};
+          },
+          limit));
+      CHECK(got == heights(all));
+    }
+  }
+}
