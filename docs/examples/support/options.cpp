@@ -17,6 +17,7 @@ struct CommandLine::Parser {
            const std::string& help, const std::function<void(const std::string&)>& read) {
     CLI::Option* option = app.add_option_function<std::string>(name, read, help);
     option->type_name(kind);
+    option->take_last();  // given twice, the last one counts
     if (!shown.empty()) option->default_str(shown);
   }
 };
