@@ -1,7 +1,7 @@
 # The CUDA emulator (docs/emulator.md): kernels/emulator, against NVIDIA's headers, and the sources
 # of kernels/cuda compiled by the host compiler. No CUDA compiler and no CUDA library are needed.
 
-if(TAPER_CUDA_INCLUDE)
+if(TAPER_CUDA_INCLUDE AND PROJECT_IS_TOP_LEVEL)
   set(_taper_headers ON)
 else()
   set(_taper_headers OFF)
