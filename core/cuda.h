@@ -14,7 +14,7 @@ namespace taper::cuda {
 
 /// Whether tensors can live on a CUDA device. Never throws.
 TAPER_API bool is_available();
-/// Number of CUDA devices; 0 where none can be used. Never throws.
+/// Number of CUDA devices, 16 at most; 0 where none can be used. Never throws.
 TAPER_API DeviceIndex device_count();
 /// Why is_available() is false, in one sentence; empty when it is true.
 TAPER_API std::string why_not_available();

@@ -15,16 +15,21 @@ enum Mode : uint32_t {
   kModeObserve = 1u << 3,    ///< every op of the catalogue is announced to an observer
 };
 
+/// CUDA devices that one process can use.
+constexpr int kMaxCudaDevices = 16;
+
 /// The library's one piece of thread-local data. Plain and constant-initialised, so that access
 /// costs one instruction. The modes travel to worker threads (see core/parallel.h).
 struct ThreadState {
   uint32_t mode;
-  bool in_parallel;        ///< inside a parallel_for body: nested ones run serially
-  bool draining;           ///< nodes of a dead graph are being freed: see autograd/node.cpp
-  uint64_t sequence;       ///< of the last recorded node: a Lamport clock
-  void* dead_nodes;        ///< list of nodes to free
-  void* observer;          ///< see autograd/observer.h
-  void* small_blocks[32];  ///< free lists of small blocks, see core/small_alloc.h
+  bool in_parallel;    ///< inside a parallel_for body: nested ones run serially
+  bool draining;       ///< nodes of a dead graph are being freed: see autograd/node.cpp
+  uint64_t sequence;   ///< of the last recorded node: a Lamport clock
+  void* dead_nodes;    ///< list of nodes to free
+  void* observer;      ///< see autograd/observer.h
+  int8_t cuda_device;  ///< the current one
+  void* cuda_streams[kMaxCudaDevices];  ///< the stream chosen for each device; null: the default
+  void* small_blocks[32];               ///< free lists of small blocks, see core/small_alloc.h
   uint16_t small_counts[32];
   uint16_t
       small_limit;  ///< longest a list may get; 0 before its first use and after the thread's end

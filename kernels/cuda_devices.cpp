@@ -1,11 +1,9 @@
 // core/cuda.h and core/cuda_memory.h: what they ask, the module answers.
 
-#include <array>
-#include <vector>
-
 #include "taper/core/cuda_memory.h"
 #include "taper/core/error.h"
 #include "taper/core/generator.h"
+#include "taper/core/thread_state.h"
 #include "taper/kernels/device_module.h"
 #include "taper/kernels/streams.h"
 
@@ -13,15 +11,17 @@ namespace taper::cuda {
 
 using kernels::check_runtime;
 using kernels::cuda_module;
+using kernels::DeviceRuntime;
 using kernels::find_cuda_module;
+using kernels::Status;
 
 namespace {
 
-thread_local constinit DeviceIndex current = 0;
+using taper::detail::thread_state;
 
 DeviceIndex checked(int64_t device, const char* what) {
   const int count = kernels::cuda_device_count(what);
-  if (device == -1) return current;
+  if (device == -1) return thread_state.cuda_device;
   TAPER_CHECK(device >= 0 && device < count, what, ": there is no device cuda:", device,
               "; this machine has ",
               count == 1 ? std::string("one: cuda:0")
@@ -29,11 +29,18 @@ DeviceIndex checked(int64_t device, const char* what) {
   return static_cast<DeviceIndex>(device);
 }
 
-kernels::DeviceProperties properties_of(DeviceIndex device, const char* what) {
+/// Calls the runtime's entry with the device's number (-1: the current one's) and `arguments`.
+template <class... P, class... A>
+void ask(const char* what, Status (*kernels::DeviceRuntime::*entry)(int, P...), DeviceIndex device,
+         A... arguments) {
   device = checked(device, what);
-  kernels::DeviceProperties properties{};
-  check_runtime(cuda_module(what).runtime.properties(device, &properties), what,
+  check_runtime((cuda_module(what).runtime.*entry)(device, arguments...), what,
                 Device(kCUDA, device));
+}
+
+kernels::DeviceProperties properties_of(DeviceIndex device, const char* what) {
+  kernels::DeviceProperties properties{};
+  ask(what, &DeviceRuntime::properties, device, &properties);
   return properties;
 }
 
@@ -66,7 +73,7 @@ DeviceIndex current_device() { return checked(-1, "cuda::current_device"); }
 
 void set_device(DeviceIndex device) {
   TAPER_CHECK(device >= 0, "cuda::set_device: expected an index of at least 0, got ", int(device));
-  current = checked(device, "cuda::set_device");
+  thread_state.cuda_device = checked(device, "cuda::set_device");
 }
 
 DeviceProperties get_device_properties(DeviceIndex device) {
@@ -99,44 +106,43 @@ std::pair<int, int> get_device_capability(DeviceIndex device) {
 bool can_device_access_peer(DeviceIndex device, DeviceIndex peer) {
   constexpr const char* kName = "cuda::can_device_access_peer";
   bool answer = false;
-  device = checked(device, kName);
-  check_runtime(cuda_module(kName).runtime.can_access_peer(device, checked(peer, kName), &answer),
-                kName, Device(kCUDA, device));
+  ask(kName, &DeviceRuntime::can_access_peer, device, int{checked(peer, kName)}, &answer);
   return answer;
 }
 
 Versions versions() {
   kernels::DeviceVersions from{};
   check_runtime(cuda_module("cuda::versions").runtime.versions(&from), "cuda::versions",
-                Device(kCUDA, current));
+                Device(kCUDA, thread_state.cuda_device));
   return {from.driver, from.runtime, from.blas, from.dnn};
 }
 
 void synchronize(int64_t device_index) {
-  const DeviceIndex device = checked(device_index, "cuda::synchronize");
-  check_runtime(cuda_module("cuda::synchronize").runtime.device_synchronize(device),
-                "cuda::synchronize", Device(kCUDA, device));
+  constexpr const char* kName = "cuda::synchronize";
+  ask(kName, &DeviceRuntime::device_synchronize, checked(device_index, kName));
 }
 
 // Before any device is used, "the current one" is device 0 of what may be there.
-void manual_seed(uint64_t seed) { taper::detail::seed_cuda_generators(seed, current); }
+void manual_seed(uint64_t seed) {
+  taper::detail::seed_cuda_generators(seed, thread_state.cuda_device);
+}
 void manual_seed_all(uint64_t seed) { taper::detail::seed_cuda_generators(seed, -1); }
 
-DeviceGuard::DeviceGuard(DeviceIndex device) : before_(current) { set_device(device); }
-DeviceGuard::DeviceGuard(Device device) : before_(current) {
-  if (device.is_cuda()) current = checked(device.index(), "cuda::DeviceGuard");
+DeviceGuard::DeviceGuard(DeviceIndex device) : before_(thread_state.cuda_device) {
+  set_device(device);
 }
-DeviceGuard::~DeviceGuard() { current = before_; }
+DeviceGuard::DeviceGuard(Device device) : before_(thread_state.cuda_device) {
+  if (device.is_cuda()) thread_state.cuda_device = checked(device.index(), "cuda::DeviceGuard");
+}
+DeviceGuard::~DeviceGuard() { thread_state.cuda_device = before_; }
 
 // ---- Memory.
 
 namespace {
 
 kernels::DeviceMemoryStats stats_of(DeviceIndex device, const char* what) {
-  device = checked(device, what);
   kernels::DeviceMemoryStats stats{};
-  check_runtime(cuda_module(what).runtime.memory_stats(device, &stats), what,
-                Device(kCUDA, device));
+  ask(what, &DeviceRuntime::memory_stats, device, &stats);
   return stats;
 }
 
@@ -156,17 +162,12 @@ int64_t max_memory_reserved(DeviceIndex device) {
 }
 
 void reset_peak_memory_stats(DeviceIndex device) {
-  constexpr const char* kName = "cuda::reset_peak_memory_stats";
-  device = checked(device, kName);
-  check_runtime(cuda_module(kName).runtime.reset_peak_memory_stats(device), kName,
-                Device(kCUDA, device));
+  ask("cuda::reset_peak_memory_stats", &DeviceRuntime::reset_peak_memory_stats, device);
 }
 
 void reset_accumulated_memory_stats(DeviceIndex device) {
-  constexpr const char* kName = "cuda::reset_accumulated_memory_stats";
-  device = checked(device, kName);
-  check_runtime(cuda_module(kName).runtime.reset_accumulated_memory_stats(device), kName,
-                Device(kCUDA, device));
+  ask("cuda::reset_accumulated_memory_stats", &DeviceRuntime::reset_accumulated_memory_stats,
+      device);
 }
 
 std::map<std::string, int64_t> memory_stats(DeviceIndex device) {
@@ -191,20 +192,14 @@ std::map<std::string, int64_t> memory_stats(DeviceIndex device) {
 }
 
 std::string memory_summary(DeviceIndex device) {
-  constexpr const char* kName = "cuda::memory_summary";
-  device = checked(device, kName);
   const char* text = nullptr;
-  check_runtime(cuda_module(kName).runtime.memory_summary(device, &text), kName,
-                Device(kCUDA, device));
+  ask("cuda::memory_summary", &DeviceRuntime::memory_summary, device, &text);
   return text;
 }
 
 std::pair<int64_t, int64_t> mem_get_info(DeviceIndex device) {
-  constexpr const char* kName = "cuda::mem_get_info";
-  device = checked(device, kName);
   int64_t free = 0, total = 0;
-  check_runtime(cuda_module(kName).runtime.memory_info(device, &free, &total), kName,
-                Device(kCUDA, device));
+  ask("cuda::mem_get_info", &DeviceRuntime::memory_info, device, &free, &total);
   return {free, total};
 }
 
@@ -212,16 +207,14 @@ std::pair<int64_t, int64_t> mem_get_info(DeviceIndex device) {
 void empty_cache() {
   if (!kernels::cuda_module_is_loaded()) return;
   check_runtime(cuda_module("cuda::empty_cache").runtime.empty_cache(), "cuda::empty_cache",
-                Device(kCUDA, current));
+                Device(kCUDA, thread_state.cuda_device));
 }
 
 void set_per_process_memory_fraction(double fraction, DeviceIndex device) {
   constexpr const char* kName = "cuda::set_per_process_memory_fraction";
   TAPER_CHECK_VALUE(fraction >= 0 && fraction <= 1, kName,
                     ": expected a fraction between 0 and 1, got ", fraction);
-  device = checked(device, kName);
-  check_runtime(cuda_module(kName).runtime.set_memory_fraction(device, fraction), kName,
-                Device(kCUDA, device));
+  ask(kName, &DeviceRuntime::set_memory_fraction, device, fraction);
 }
 
 }  // namespace taper::cuda

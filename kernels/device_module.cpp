@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "taper/build_id.h"
 #include "taper/core/cuda.h"
 #include "taper/core/error.h"
+#include "taper/core/thread_state.h"
 #include "taper/kernels/backend.h"
 
 #if defined(TAPER_STATIC)
@@ -56,9 +58,6 @@ std::vector<std::string> folders() {
     if (end > begin) found.push_back(path.substr(begin, end - begin));
     begin = end + 1;
   }
-#if defined(TAPER_PLUGIN_DIR)
-  found.emplace_back(TAPER_PLUGIN_DIR);
-#endif
   return found;
 }
 
@@ -135,6 +134,7 @@ Found find() {
     found.why = status.ok() || !status.what ? "no CUDA device was found" : status.what;
     found.devices = 0;
   }
+  found.devices = std::min(found.devices, taper::detail::kMaxCudaDevices);
   return found;
 }
 

@@ -6,6 +6,7 @@
 
 #include "taper/core/cuda_stream.h"
 #include "taper/core/error.h"
+#include "taper/core/thread_state.h"
 #include "taper/kernels/backend.h"
 #include "taper/kernels/device_module.h"
 
@@ -15,11 +16,6 @@ using kernels::check_runtime;
 using kernels::cuda_module;
 
 namespace {
-
-constexpr int kMaxDevices = 16;
-
-// The stream that this thread chose for a device; null: the default one.
-thread_local constinit void* chosen[kMaxDevices] = {};
 
 kernels::Stream as_stream(DeviceIndex device, void* handle) {
   return {kernels::stream_for(kCPU).host, handle, device};
@@ -34,7 +30,7 @@ struct Pool {
 
 void* pooled(DeviceIndex device, int priority) {
   static auto* const mutex = new std::mutex;
-  static auto* const pools = new Pool[kMaxDevices][2];
+  static auto* const pools = new Pool[taper::detail::kMaxCudaDevices][2];
   const std::lock_guard lock(*mutex);
   Pool& pool = pools[device][priority < 0];
   void*& handle = pool.handles[pool.next];
@@ -56,7 +52,7 @@ void* default_handle(DeviceIndex device) {
 }  // namespace
 
 kernels::Stream kernels::current_cuda_stream(DeviceIndex device) {
-  void* const handle = chosen[device];
+  void* const handle = taper::detail::thread_state.cuda_streams[device];
   return as_stream(device, handle ? handle : default_handle(device));
 }
 
@@ -101,7 +97,9 @@ Stream current_stream(DeviceIndex device) {
   return Stream(device, kernels::current_cuda_stream(device).handle);
 }
 
-void set_stream(const Stream& stream) { chosen[stream.device_index()] = stream.handle(); }
+void set_stream(const Stream& stream) {
+  taper::detail::thread_state.cuda_streams[stream.device_index()] = stream.handle();
+}
 
 StreamGuard::StreamGuard(const Stream& stream)
     : device_(stream.device()), before_(current_stream(stream.device_index())) {

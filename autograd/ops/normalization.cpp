@@ -28,6 +28,27 @@ Tensor normalized_gradient(const Tensor& h, const Tensor& x_hat, const Tensor& r
   return rstd * (h - h.mean(dims, true) - x_hat * (h * x_hat).mean(dims, true));
 }
 
+// What the device's kernel for the backward takes and gives, where nobody differentiates the
+// gradients again. The node saved the input first, then the weight.
+struct KernelGradients {
+  KernelGradients(Backward& back, IntArrayRef parameter_sizes, ScalarType dtype)
+      : grad(back.grad_output().contiguous()),
+        x(back.saved(0).contiguous()),
+        weight(as_parameter(back.saved(1), dtype)) {
+    for (int i = 0; i < 3; ++i) {
+      if (!back.wants(i)) continue;
+      made[i] = new_result(i == 0 ? x.sizes() : parameter_sizes, dtype, x.device());
+    }
+  }
+  void* out(int i) const { return data_or_null(made[i]); }
+  void give(Backward& back) const {
+    for (int i = 0; i < 3; ++i) back.grad(i) = made[i];
+  }
+
+  Tensor grad, x, weight;
+  Tensor made[3];  // of input, weight and bias; undefined where not wanted
+};
+
 // "3, 4"
 std::string without_brackets(IntArrayRef sizes) {
   std::string text;
@@ -85,20 +106,14 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
              const Tensor input = back.saved(0), weight = back.saved(1);
              const Tensor mean = back.saved(2), rstd = back.saved(3);
              if (!autograd::grad_enabled()) {
-               const Tensor grad = g.contiguous(), x = input.contiguous();
-               const Tensor w = as_parameter(weight, args.dtype);
+               const KernelGradients k(back, shape, args.dtype);
                kernels::LayerNormArgs plan = args;
-               plan.weight = data_or_null(w);
-               const auto fresh = [&](int i, IntArrayRef sizes) {
-                 return back.wants(i) ? new_result(sizes, args.dtype, x.device()) : Tensor();
-               };
-               const Tensor dx = fresh(0, x.sizes()), dw = fresh(1, shape), db = fresh(2, shape);
-               check(kernels_of(x).layer_norm_backward(
-                         data_or_null(dx), data_or_null(dw), data_or_null(db), grad.data_ptr(),
-                         x.data_ptr(), mean.data_ptr(), rstd.data_ptr(), plan, stream_of(x)),
+               plan.weight = data_or_null(k.weight);
+               check(kernels_of(k.x).layer_norm_backward(
+                         k.out(0), k.out(1), k.out(2), k.grad.data_ptr(), k.x.data_ptr(),
+                         mean.data_ptr(), rstd.data_ptr(), plan, stream_of(k.x)),
                      "layer_norm");
-               back.grad(0) = dx, back.grad(1) = dw, back.grad(2) = db;
-               return;
+               return k.give(back);
              }
              // Composed, from the input itself, so that the statistics are differentiated too.
              std::vector<int64_t> dims;
@@ -189,49 +204,41 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
     }
   }
   if (recording(input, weight, bias)) {
-    record(
-        out, "NativeBatchNormBackward0", inputs(input, weight, bias),
-        saving(input, weight, mean, rstd), [args, training](Backward& back) {
-          const Tensor& g = back.grad_output();
-          const Tensor input = back.saved(0), weight = back.saved(1);
-          const Tensor mean = back.saved(2), rstd = back.saved(3);
-          if (!autograd::grad_enabled()) {
-            const Tensor grad = g.contiguous(), x = input.contiguous();
-            const Tensor w = as_parameter(weight, args.dtype);
-            kernels::BatchNormArgs plan = args;
-            plan.weight = data_or_null(w);
-            const auto fresh = [&](int i, IntArrayRef sizes) {
-              return back.wants(i) ? new_result(sizes, args.dtype, x.device()) : Tensor();
-            };
-            const Tensor dx = fresh(0, x.sizes()), dw = fresh(1, args.channels),
-                         db = fresh(2, args.channels);
-            check(kernels_of(x).batch_norm_backward(
-                      data_or_null(dx), data_or_null(dw), data_or_null(db), grad.data_ptr(),
-                      x.data_ptr(), mean.data_ptr(), rstd.data_ptr(), training, plan, stream_of(x)),
-                  "batch_norm");
-            back.grad(0) = dx, back.grad(1) = dw, back.grad(2) = db;
-            return;
-          }
-          std::vector<int64_t> dims{0}, per_channel{-1};
-          for (int64_t d = 2; d < input.dim(); ++d) {
-            dims.push_back(d);
-            per_channel.push_back(1);
-          }
-          const auto shaped = [&](const Tensor& t) { return t.view(per_channel); };
-          const Tensor h = weight.defined() ? g * shaped(weight) : g;
-          Tensor x_hat;
-          if (training) {
-            const Tensor centred = input - input.mean(dims, true);
-            const Tensor scale = ((centred * centred).mean(dims, true) + args.eps).rsqrt();
-            x_hat = centred * scale;
-            if (back.wants(0)) back.grad(0) = normalized_gradient(h, x_hat, scale, dims);
-          } else {
-            x_hat = (input - shaped(mean)) * shaped(rstd);
-            if (back.wants(0)) back.grad(0) = h * shaped(rstd);
-          }
-          if (back.wants(1)) back.grad(1) = (g * x_hat).sum(dims);
-          if (back.wants(2)) back.grad(2) = g.sum(dims);
-        });
+    record(out, "NativeBatchNormBackward0", inputs(input, weight, bias),
+           saving(input, weight, mean, rstd), [args, training](Backward& back) {
+             const Tensor& g = back.grad_output();
+             const Tensor input = back.saved(0), weight = back.saved(1);
+             const Tensor mean = back.saved(2), rstd = back.saved(3);
+             if (!autograd::grad_enabled()) {
+               const KernelGradients k(back, args.channels, args.dtype);
+               kernels::BatchNormArgs plan = args;
+               plan.weight = data_or_null(k.weight);
+               check(kernels_of(k.x).batch_norm_backward(
+                         k.out(0), k.out(1), k.out(2), k.grad.data_ptr(), k.x.data_ptr(),
+                         mean.data_ptr(), rstd.data_ptr(), training, plan, stream_of(k.x)),
+                     "batch_norm");
+               return k.give(back);
+             }
+             std::vector<int64_t> dims{0}, per_channel{-1};
+             for (int64_t d = 2; d < input.dim(); ++d) {
+               dims.push_back(d);
+               per_channel.push_back(1);
+             }
+             const auto shaped = [&](const Tensor& t) { return t.view(per_channel); };
+             const Tensor h = weight.defined() ? g * shaped(weight) : g;
+             Tensor x_hat;
+             if (training) {
+               const Tensor centred = input - input.mean(dims, true);
+               const Tensor scale = ((centred * centred).mean(dims, true) + args.eps).rsqrt();
+               x_hat = centred * scale;
+               if (back.wants(0)) back.grad(0) = normalized_gradient(h, x_hat, scale, dims);
+             } else {
+               x_hat = (input - shaped(mean)) * shaped(rstd);
+               if (back.wants(0)) back.grad(0) = h * shaped(rstd);
+             }
+             if (back.wants(1)) back.grad(1) = (g * x_hat).sum(dims);
+             if (back.wants(2)) back.grad(2) = g.sum(dims);
+           });
   }
   return out;
 }

@@ -8,21 +8,29 @@ namespace taper::ops {
 
 // ---- Results.
 
-Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device, const char* op) {
+namespace {
+
+// A row-major tensor over what allocate(bytes) gives.
+template <class Allocate>
+TAPER_INLINE Tensor new_dense(IntArrayRef sizes, ScalarType dtype, const char* op,
+                              const Allocate& allocate) {
   TensorImplRef impl(new TensorImpl);
   impl->dtype = dtype;
   impl->set_contiguous(sizes, op);
-  impl->storage = allocate_storage(static_cast<size_t>(impl->numel) * element_size(dtype), device);
+  impl->storage = allocate(static_cast<size_t>(impl->numel) * element_size(dtype));
   impl->is_inference = (detail::thread_state.mode & detail::kModeInference) != 0;
   return Tensor(std::move(impl));
 }
 
+}  // namespace
+
+Tensor new_result(IntArrayRef sizes, ScalarType dtype, Device device, const char* op) {
+  return new_dense(sizes, dtype, op,
+                   [device](size_t bytes) { return allocate_storage(bytes, device); });
+}
+
 Tensor new_pinned(IntArrayRef sizes, ScalarType dtype) {
-  TensorImplRef impl(new TensorImpl);
-  impl->dtype = dtype;
-  impl->set_contiguous(sizes);
-  impl->storage = allocate_pinned_storage(static_cast<size_t>(impl->numel) * element_size(dtype));
-  return Tensor(std::move(impl));
+  return new_dense(sizes, dtype, "pin_memory", allocate_pinned_storage);
 }
 
 Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "taper/kernels/cpu/radix_sort.h"
+#include "taper/kernels/element_size.h"
 
 // What the kernels that read or write at positions given by index tensors share.
 
@@ -12,23 +13,6 @@ TAPER_CPU_BEGIN
 
 /// Elements worth a thread.
 constexpr int64_t kIndexGrain = 8192;
-
-/// Calls visit(U{}) with an unsigned integer as large as an element: moving does not care for the
-/// type.
-template <class Visit>
-Status for_element_size(ScalarType dtype, const Visit& visit) {
-  switch (element_size(dtype)) {
-    case 1:
-      return visit(uint8_t{});
-    case 2:
-      return visit(uint16_t{});
-    case 4:
-      return visit(uint32_t{});
-    case 8:
-      return visit(uint64_t{});
-  }
-  return unsupported();
-}
 
 /// Indices [0, size) and, with `negative`, [-size, 0).
 struct IndexRange {

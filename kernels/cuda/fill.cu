@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "taper/kernels/cuda/elementwise.h"
+#include "taper/kernels/element_size.h"
 
 // Tensors made of nothing, or of a mask: fill, range, triangle. Each kernel takes packets of 16
 // bytes where the tensor is aligned, else (kSize = 1) single elements.
@@ -14,21 +15,6 @@ template <class T>
 constexpr int kFull = 16 / static_cast<int>(sizeof(T));
 
 bool aligned(const void* memory) { return reinterpret_cast<uintptr_t>(memory) % 16 == 0; }
-
-// Calls visit(E{}) with an unsigned integer of `size` bytes: what only moves has no other type.
-template <class Visit>
-Status for_element(size_t size, const Visit& visit) {
-  switch (size) {
-    case 1:
-      return visit(uint8_t{});
-    case 2:
-      return visit(uint16_t{});
-    case 4:
-      return visit(uint32_t{});
-    default:
-      return visit(uint64_t{});
-  }
-}
 
 // ---- fill ---------------------------------------------------------------------------------------
 
@@ -163,7 +149,7 @@ Status launch_triangle(E* out, const E* in, const Triangles& part, bool lower,
 
 Status fill(const FillArgs& args, Stream stream) {
   const uint64_t bits = number_bits(args.dtype, args.value);
-  return for_element(element_size(args.dtype), [&](auto zero) {
+  return for_element_size(args.dtype, [&](auto zero) {
     using E = decltype(zero);
     return for_each_piece<0>(args.plan, {}, [&](const auto& piece, const auto& start) {
       E* const out = static_cast<E*>(args.out) + start[0];
@@ -201,7 +187,7 @@ Status triangle(void* out, const void* in, ScalarType dtype, int64_t batch, int6
                 int64_t cols, int64_t diagonal, bool lower, Stream stream) {
   const Triangles all{batch, rows, cols, diagonal};
   if (all.numel() == 0) return {};
-  return for_element(element_size(dtype), [&](auto zero) {
+  return for_element_size(dtype, [&](auto zero) {
     using E = decltype(zero);
     return for_each_piece(all, 0, [&](const Triangles& part, int64_t start) {
       return launch_triangle(static_cast<E*>(out) + start, static_cast<const E*>(in) + start, part,

@@ -4,6 +4,7 @@
 #include "taper/kernels/cuda/dtypes.h"
 #include "taper/kernels/cuda/kernels.h"
 #include "taper/kernels/cuda/runtime.h"
+#include "taper/kernels/element_size.h"
 
 // count_nonzero, nonzero, masked_select, masked_scatter. A block has a range of elements.
 //   count_set       how many are set in each range
@@ -199,22 +200,6 @@ Status for_mask(const bool* mask, int64_t count, const Stream& stream, const Vis
   TAPER_TRY(counts.status());
   TAPER_TRY(launch(stream, count_set<uint8_t>, blocks, kSetBlock, 0, counts.get(), elements));
   return visit(elements, counts.get(), blocks);
-}
-
-template <class Visit>
-Status for_element_size(ScalarType dtype, const Visit& visit) {
-  switch (element_size(dtype)) {
-    case 1:
-      return visit(uint8_t{});
-    case 2:
-      return visit(uint16_t{});
-    case 4:
-      return visit(uint32_t{});
-    case 8:
-      return visit(uint64_t{});
-    default:
-      return unsupported();
-  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "taper/kernels/cuda/reduction.h"
+#include "taper/kernels/plan_order.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,36 +24,6 @@ uint32_t log2_up(int64_t n) {
   uint32_t log = 0;
   while ((int64_t{1} << log) < n) ++log;
   return log;
-}
-
-/// Sorts dimensions so that the input's smallest stride comes first, and merges reduced ones that
-/// then lie end to end: a reduction may visit its elements in any order. (Where there is but one
-/// reduced dimension, as for positions, nothing changes.)
-ReducePlan in_memory_order(const ReducePlan& plan) {
-  ReducePlan sorted = plan;
-  const auto sort = [](int rank, int64_t* key, auto... others) {
-    for (int i = 1; i < rank; ++i) {
-      for (int d = i; d > 0 && key[d] < key[d - 1]; --d) {
-        std::swap(key[d], key[d - 1]);
-        (std::swap(others[d], others[d - 1]), ...);
-      }
-    }
-  };
-  sort(sorted.kept_rank, sorted.in_kept_strides, sorted.kept_sizes, sorted.out_strides);
-  sort(sorted.reduced_rank, sorted.in_reduced_strides, sorted.reduced_sizes);
-  int64_t* const sizes = sorted.reduced_sizes;
-  int64_t* const strides = sorted.in_reduced_strides;
-  int32_t rank = std::min(sorted.reduced_rank, 1);
-  for (int d = 1; d < sorted.reduced_rank; ++d) {
-    if (strides[d] == strides[rank - 1] * sizes[rank - 1]) {
-      sizes[rank - 1] *= sizes[d];
-    } else {
-      sizes[rank] = sizes[d];
-      strides[rank++] = strides[d];
-    }
-  }
-  sorted.reduced_rank = rank;
-  return sorted;
 }
 
 /// Elements of dimension 0 are taken `packet` at a time.

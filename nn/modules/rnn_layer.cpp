@@ -13,7 +13,7 @@ namespace {
 /// time's order.
 template <class Step>
 Tensor over_time(const Tensor& projected, bool reverse, const Step& step) {
-  std::vector<Tensor> steps = steps_of(projected);
+  std::vector<Tensor> steps = projected.unbind(0);
   if (reverse) std::reverse(steps.begin(), steps.end());
   for (Tensor& one : steps) one = step(one);
   if (reverse) std::reverse(steps.begin(), steps.end());

@@ -1,19 +1,11 @@
 #pragma once
 
-#include <vector>
-
 #include "taper/core/tensor.h"
 
 // One step through time of each kind of cell, from projections that are already there. Private to
 // nn/modules.
 
 namespace taper::nn::detail {
-
-/// Equal parts of `x` along its last dimension. Recorded as one op, whose backward is one cat:
-/// views that are recorded one by one would each add a zero-padded gradient.
-std::vector<Tensor> gates_of(const Tensor& x, int64_t count);
-/// x[0], x[1], ..., recorded as one op in the same way.
-std::vector<Tensor> steps_of(const Tensor& x);
 
 /// What a layer remembers from step to step, [batch, hidden]; only LSTM has a cell.
 struct LayerState {

@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -13,16 +12,6 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 const std::string kTests = std::string(TAPER_GOLDEN_DIR) + "/../emulator";
-
-std::string output_of_command(const std::string& command) {
-  std::FILE* const pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe);
-  std::string output;
-  char buffer[4096];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
-  pclose(pipe);
-  return output;
-}
 
 }  // namespace
 

@@ -18,10 +18,7 @@ std::string place_of(const char* file, const std::string& name) {
   return {};
 }
 
-std::string output_of(const std::string& test, const std::string& settings) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command =
-      "TAPER_EMULATOR='" + settings + "' '" + program + "' '" + test + "' 2>&1";
+std::string output_of_command(const std::string& command) {
   std::FILE* const pipe = popen(command.c_str(), "r");
   REQUIRE(pipe);
   std::string output;
@@ -29,4 +26,10 @@ std::string output_of(const std::string& test, const std::string& settings) {
   for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
   pclose(pipe);
   return output;
+}
+
+std::string output_of(const std::string& test, const std::string& settings) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  return output_of_command("TAPER_EMULATOR='" + settings + "' '" + program + "' '" + test +
+                           "' 2>&1");
 }

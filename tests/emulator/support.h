@@ -78,5 +78,7 @@ class OwnEvent {
 
 /// "faults.cu:LINE", the line of `file` that ends in "FAULT: name".
 std::string place_of(const char* file, const std::string& name);
+/// Runs a command of the shell; what it printed.
+std::string output_of_command(const std::string& command);
 /// Runs one test, usually hidden, in a process of its own; what it printed.
 std::string output_of(const std::string& test, const std::string& settings);
