@@ -15,17 +15,6 @@ Status range(void*, ScalarType, int64_t, Value, Value, Value, bool, Stream) {
 Status triangle(void*, const void*, ScalarType, int64_t, int64_t, int64_t, int64_t, bool, Stream) {
   return unsupported();
 }
-Status reduce(const ReduceArgs&, Stream) { return unsupported(); }
-Status arg_reduce(ArgOp, void*, int64_t*, const void*, ScalarType, const AxisPlan&, Stream) {
-  return unsupported();
-}
-Status var_mean(void*, void*, const void*, ScalarType, double, const ReducePlan&, Stream) {
-  return unsupported();
-}
-Status scan(ScanOp, void*, int64_t*, const void*, ScalarType, const AxisPlan&, Stream) {
-  return unsupported();
-}
-Status sort(const SortArgs&, Stream) { return unsupported(); }
 Status index_select(void*, const void*, const IndexAxisArgs&, Stream) { return unsupported(); }
 Status index_update(ScatterOp, void*, const void*, const IndexAxisArgs&, Value, int64_t, Stream) {
   return unsupported();
@@ -42,9 +31,6 @@ Status masked_select(void*, const void*, const bool*, ScalarType, int64_t, Strea
   return unsupported();
 }
 Status masked_scatter(void*, const bool*, const void*, ScalarType, int64_t, Stream) {
-  return unsupported();
-}
-Status bincount(void*, const int64_t*, const void*, ScalarType, int64_t, int64_t, Stream) {
   return unsupported();
 }
 Status gemm(const GemmPlan&, Stream) { return unsupported(); }

@@ -58,11 +58,11 @@ struct MergeMoments {
   }
 };
 
-/// The value of the lane whose number differs in `bits`.
-template <class T>
-__device__ __forceinline__ T shuffle_xor(T value, int bits) {
+/// A shuffle of any value: shuffle(word) for each 4 or 8 bytes of it.
+template <class T, class Shuffle>
+__device__ __forceinline__ T shuffle_words(T value, Shuffle shuffle) {
   if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
-    return __shfl_xor_sync(kFullMask, value, bits);
+    return shuffle(value);
   } else {
     static_assert(sizeof(T) % 4 == 0, "shuffles move 4 or 8 bytes");
     using Word = std::conditional_t<sizeof(T) % 8 == 0, unsigned long long, unsigned>;
@@ -70,9 +70,26 @@ __device__ __forceinline__ T shuffle_xor(T value, int bits) {
     Word words[kWords];
     memcpy(words, &value, sizeof(T));
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) words[i] = __shfl_xor_sync(kFullMask, words[i], bits);
+    for (int i = 0; i < kWords; ++i) words[i] = shuffle(words[i]);
     memcpy(&value, words, sizeof(T));
     return value;
+  }
+}
+
+/// The value of the lane whose number differs in `bits`.
+template <class T>
+__device__ __forceinline__ T shuffle_xor(T value, int bits) {
+  return shuffle_words(value, [bits](auto word) { return __shfl_xor_sync(kFullMask, word, bits); });
+}
+
+/// One step of a reduction: each lane's value with that of the lane whose number differs in `bits`.
+template <class T, class Fold>
+__device__ __forceinline__ T fold_lanes(T value, int bits, Fold fold) {
+  const T other = shuffle_xor(value, bits);
+  if constexpr (requires { Fold::kOrdered; }) {
+    return threadIdx.x & bits ? fold(other, value) : fold(value, other);
+  } else {
+    return fold(value, other);
   }
 }
 
@@ -80,14 +97,7 @@ template <int kLanes = kWarpSize, class T, class Fold>
 __device__ __forceinline__ T warp_reduce(T value, Fold fold) {
   static_assert(kLanes >= 1 && kLanes <= kWarpSize && (kLanes & (kLanes - 1)) == 0);
 #pragma unroll
-  for (int bits = 1; bits < kLanes; bits *= 2) {
-    const T other = shuffle_xor(value, bits);
-    if constexpr (requires { Fold::kOrdered; }) {
-      value = threadIdx.x & bits ? fold(other, value) : fold(value, other);
-    } else {
-      value = fold(value, other);
-    }
-  }
+  for (int bits = 1; bits < kLanes; bits *= 2) value = fold_lanes(value, bits, fold);
   return value;
 }
 
