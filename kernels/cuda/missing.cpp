@@ -64,32 +64,6 @@ Status resize_forward(ResizeMode, void*, const void*, double, double, const Pool
 Status resize_backward(ResizeMode, void*, const void*, double, double, const PoolPlan&, Stream) {
   return unsupported();
 }
-Status softmax_forward(void*, const void*, const SoftmaxArgs&, Stream) { return unsupported(); }
-Status softmax_backward(void*, const void*, const void*, const SoftmaxArgs&, Stream) {
-  return unsupported();
-}
-Status layer_norm_forward(void*, void*, void*, const void*, const LayerNormArgs&, Stream) {
-  return unsupported();
-}
-Status layer_norm_backward(void*, void*, void*, const void*, const void*, const void*, const void*,
-                           const LayerNormArgs&, Stream) {
-  return unsupported();
-}
-Status batch_norm_forward(void*, void*, void*, void*, void*, double, bool, const void*,
-                          const BatchNormArgs&, Stream) {
-  return unsupported();
-}
-Status batch_norm_backward(void*, void*, void*, const void*, const void*, const void*, const void*,
-                           bool, const BatchNormArgs&, Stream) {
-  return unsupported();
-}
-Status cross_entropy_forward(void*, void*, const void*, const CrossEntropyArgs&, Stream) {
-  return unsupported();
-}
-Status cross_entropy_backward(void*, const void*, int64_t, double, const void*, const void*,
-                              const CrossEntropyArgs&, Stream) {
-  return unsupported();
-}
 Status lstm_cell_forward(void*, void*, void*, const void*, const RecurrentCellArgs&, Stream) {
   return unsupported();
 }
