@@ -64,21 +64,6 @@ Status resize_forward(ResizeMode, void*, const void*, double, double, const Pool
 Status resize_backward(ResizeMode, void*, const void*, double, double, const PoolPlan&, Stream) {
   return unsupported();
 }
-Status lstm_cell_forward(void*, void*, void*, const void*, const RecurrentCellArgs&, Stream) {
-  return unsupported();
-}
-Status lstm_cell_backward(void*, void*, const void*, const void*, const void*, const void*,
-                          const void*, const RecurrentCellArgs&, Stream) {
-  return unsupported();
-}
-Status gru_cell_forward(void*, void*, void*, const void*, const void*, const RecurrentCellArgs&,
-                        Stream) {
-  return unsupported();
-}
-Status gru_cell_backward(void*, void*, void*, const void*, const void*, const void*, const void*,
-                         const RecurrentCellArgs&, Stream) {
-  return unsupported();
-}
 Status random(const RandomArgs&, Stream) { return unsupported(); }
 Status dropout_forward(void*, uint8_t*, const void*, ScalarType, int64_t, double, void*, Stream) {
   return unsupported();
