@@ -64,13 +64,6 @@ Status resize_forward(ResizeMode, void*, const void*, double, double, const Pool
 Status resize_backward(ResizeMode, void*, const void*, double, double, const PoolPlan&, Stream) {
   return unsupported();
 }
-Status random(const RandomArgs&, Stream) { return unsupported(); }
-Status dropout_forward(void*, uint8_t*, const void*, ScalarType, int64_t, double, void*, Stream) {
-  return unsupported();
-}
-Status dropout_backward(void*, const void*, const uint8_t*, ScalarType, int64_t, double, Stream) {
-  return unsupported();
-}
 Status sgd_step(const OptimizerArgs&, Stream) { return unsupported(); }
 Status adam_step(const OptimizerArgs&, Stream) { return unsupported(); }
 Status multi_norm(void*, const OptimizerArgs&, double, Stream) { return unsupported(); }
