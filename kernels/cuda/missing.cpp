@@ -64,11 +64,5 @@ Status resize_forward(ResizeMode, void*, const void*, double, double, const Pool
 Status resize_backward(ResizeMode, void*, const void*, double, double, const PoolPlan&, Stream) {
   return unsupported();
 }
-Status sgd_step(const OptimizerArgs&, Stream) { return unsupported(); }
-Status adam_step(const OptimizerArgs&, Stream) { return unsupported(); }
-Status multi_norm(void*, const OptimizerArgs&, double, Stream) { return unsupported(); }
-Status multi_scale(const OptimizerArgs&, double, const void*, Stream) { return unsupported(); }
-Status multi_unscale(const OptimizerArgs&, float*, const float*, Stream) { return unsupported(); }
-Status multi_zero(const OptimizerArgs&, Stream) { return unsupported(); }
 
 }  // namespace taper::kernels::cuda
