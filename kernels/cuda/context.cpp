@@ -156,8 +156,9 @@ Status DeviceState::take_fault() {
   if (__atomic_load_n(&fault_on_host->state, __ATOMIC_ACQUIRE) == 0) return {};
   const std::lock_guard lock(mutex_);
   if (__atomic_load_n(&fault_on_host->state, __ATOMIC_ACQUIRE) == 0) return {};  // somebody else's
-  const Status status{Code::kIndexOutOfRange, fault_on_host->value, fault_on_host->limit,
-                      fault_on_host->op};
+  const Code code =
+      fault_on_host->limit == kNotAnIndex ? Code::kInvalidValue : Code::kIndexOutOfRange;
+  const Status status{code, fault_on_host->value, fault_on_host->limit, fault_on_host->op};
   // The host's first: nobody writes it before the device's word is 0. On a stream of its own, so
   // that it waits for no other work and whatever comes after this call finds the word cleared.
   __atomic_store_n(&fault_on_host->state, 0u, __ATOMIC_RELEASE);

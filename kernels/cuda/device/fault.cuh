@@ -18,6 +18,9 @@ struct DeviceFault {
   DeviceFault* twin;  ///< the one for the host; its own is null
 };
 
+/// As `limit`: what is wrong is not an index, and `op` says it.
+constexpr int64_t kNotAnIndex = -1;
+
 #if TAPER_DEVICE_CODE
 /// The first writer wins.
 inline __device__ void report_fault(DeviceFault* fault, const char* op, int64_t value,

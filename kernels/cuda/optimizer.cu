@@ -1,0 +1,200 @@
+#include <cmath>
+
+#include "taper/kernels/cuda/kernels.h"
+#include "taper/kernels/cuda/tensor_list.h"
+#include "taper/kernels/functors/math.h"
+
+// SGD, Adam and AdamW over a list of tensors: one pass over parameter, gradient and state, with
+// PyTorch's rules and its order of operations. Numbers that do not change within a tensor are
+// computed in double, on the host. Nothing here waits for the device: whether to step at all is
+// read by the kernel.
+
+namespace taper::kernels::cuda {
+
+namespace {
+
+constexpr int kChunk = 4096;  // elements of a block: 16 a thread
+
+/// What is only known on the device.
+struct StepGate {
+  const float* found_inf;
+  const float* inv_scale;
+  const DeviceFault* fault;
+  bool maximize;
+
+  /// An overflow, or an index out of range in the passes before, leaves everything as it was.
+  __device__ __forceinline__ bool closed() const {
+    return (found_inf && *found_inf != 0) || (fault && fault->state != 0);
+  }
+  /// What the gradient is multiplied by before anything else: the loss scale undone, the direction.
+  template <class C>
+  __device__ __forceinline__ C factor() const {
+    const C scale = inv_scale ? static_cast<C>(*inv_scale) : C(1);
+    return maximize ? -scale : scale;
+  }
+};
+StepGate gate_of(const OptimizerArgs& args, const Stream& stream) {
+  return {args.found_inf, args.inv_scale, fault_of(stream), args.maximize};
+}
+
+struct FirstStep {
+  bool value;
+};
+using SgdBatch = TensorBatch<3, FirstStep>;  // parameter, gradient, momentum
+
+template <class C>
+struct SgdNumbers {
+  C step, decay, momentum, undamped;
+  bool nesterov, has_decay;
+};
+
+template <class T>
+__global__ void __launch_bounds__(kListBlock)
+    sgd_step_chunks(SgdBatch batch, SgdNumbers<compute_t<T>> numbers, StepGate gate) {
+  using C = compute_t<T>;
+  if (gate.closed()) return;
+  const TensorChunk chunk = chunk_of_block(batch);
+  T* const param = pointer_of<T>(batch, chunk, 0);
+  const T* const grad = pointer_of<const T>(batch, chunk, 1);
+  T* const buffer = pointer_of<T>(batch, chunk, 2);
+  const bool fresh = batch.extra[chunk.tensor].value;
+  const C factor = gate.factor<C>();
+  for_chunk<T>(chunk.size, batch.packed[chunk.tensor], [&](int i, auto width) {
+    C p[width], g[width], b[width];
+    load_pack<width>(p, param + i);
+    load_pack<width>(g, grad + i);
+    load_pack_or<width, T>(b, fresh ? nullptr : buffer, i, 0);
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      g[k] *= factor;
+      if (numbers.has_decay) g[k] += p[k] * numbers.decay;
+      if (buffer) {
+        b[k] = fresh ? g[k] : b[k] * numbers.momentum + g[k] * numbers.undamped;
+        g[k] = numbers.nesterov ? g[k] + b[k] * numbers.momentum : b[k];
+      }
+      p[k] += g[k] * numbers.step;
+    }
+    if (buffer) store_pack<width>(buffer + i, b);
+    store_pack<width>(param + i, p);
+  });
+}
+
+/// What Adam's step needs besides the tensors; depends on the number of the step.
+template <class C>
+struct AdamStep {
+  C step_size;      ///< -lr / (1 - beta1^step)
+  C inv_root_bias;  ///< 1 / sqrt(1 - beta2^step)
+};
+template <class C>
+using AdamBatch = TensorBatch<5, AdamStep<C>>;  // parameter, gradient, mean, square, highest square
+
+template <class C>
+struct AdamNumbers {
+  C decay, shrink, weight1, beta2, rest2, eps;
+  bool into_gradient, onto_weight;
+};
+
+/// a + weight * (b - a), from the nearer end, as lerp.
+template <class C>
+__device__ __forceinline__ C lerp(C a, C b, C weight) {
+  return weight < C(0.5) ? a + weight * (b - a) : b - (b - a) * (1 - weight);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kListBlock)
+    adam_step_chunks(AdamBatch<compute_t<T>> batch, AdamNumbers<compute_t<T>> numbers,
+                     StepGate gate) {
+  using C = compute_t<T>;
+  if (gate.closed()) return;
+  const TensorChunk chunk = chunk_of_block(batch);
+  T* const param = pointer_of<T>(batch, chunk, 0);
+  const T* const grad = pointer_of<const T>(batch, chunk, 1);
+  T* const mean = pointer_of<T>(batch, chunk, 2);
+  T* const square = pointer_of<T>(batch, chunk, 3);
+  T* const highest = pointer_of<T>(batch, chunk, 4);  // null but for amsgrad
+  const AdamStep<C> step = batch.extra[chunk.tensor];
+  const C factor = gate.factor<C>();
+  for_chunk<T>(chunk.size, batch.packed[chunk.tensor], [&](int i, auto width) {
+    C p[width], g[width], m[width], s[width], h[width];
+    load_pack<width>(p, param + i);
+    load_pack<width>(g, grad + i);
+    load_pack<width>(m, mean + i);
+    load_pack<width>(s, square + i);
+    load_pack_or<width, T>(h, highest, i, 0);
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      g[k] *= factor;
+      if (numbers.into_gradient) g[k] += p[k] * numbers.decay;
+      if (numbers.onto_weight) p[k] *= numbers.shrink;
+      m[k] = lerp(m[k], g[k], numbers.weight1);
+      s[k] = s[k] * numbers.beta2 + numbers.rest2 * g[k] * g[k];
+      h[k] = highest ? functors::maximum(h[k], s[k]) : s[k];
+      p[k] += step.step_size * m[k] / (functors::sqrt(h[k]) * step.inv_root_bias + numbers.eps);
+    }
+    store_pack<width>(mean + i, m);
+    store_pack<width>(square + i, s);
+    if (highest) store_pack<width>(highest + i, h);
+    store_pack<width>(param + i, p);
+  });
+}
+
+}  // namespace
+
+Status sgd_step(const OptimizerArgs& args, Stream stream) {
+  return for_floating(args.dtype, [&]<class T>(T) {
+    using C = compute_t<T>;
+    const SgdNumbers<C> numbers{static_cast<C>(-args.lr),
+                                static_cast<C>(args.weight_decay),
+                                static_cast<C>(args.momentum),
+                                static_cast<C>(1 - args.dampening),
+                                args.nesterov,
+                                args.weight_decay != 0};
+    return for_tensor_batches<SgdBatch>(
+        args, kChunk,
+        [&](const TensorRef& tensor, void** pointers, FirstStep& first) {
+          pointers[0] = tensor.param;
+          pointers[1] = const_cast<void*>(tensor.grad);
+          pointers[2] = args.momentum != 0 ? tensor.state[0] : nullptr;
+          first.value = tensor.step == 1;
+        },
+        [&](const SgdBatch& batch, unsigned blocks) {
+          return launch(stream, sgd_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
+                        gate_of(args, stream));
+        });
+  });
+}
+
+Status adam_step(const OptimizerArgs& args, Stream stream) {
+  return for_floating(args.dtype, [&]<class T>(T) {
+    using C = compute_t<T>;
+    const AdamNumbers<C> numbers{static_cast<C>(args.weight_decay),
+                                 static_cast<C>(1 - args.lr * args.weight_decay),
+                                 static_cast<C>(1 - args.beta1),
+                                 static_cast<C>(args.beta2),
+                                 static_cast<C>(1 - args.beta2),
+                                 static_cast<C>(args.eps),
+                                 args.weight_decay != 0 && !args.decoupled,
+                                 args.weight_decay != 0 && args.decoupled};
+    double known = -1;  // most tensors are at the same step
+    AdamStep<C> of_step{};
+    return for_tensor_batches<AdamBatch<C>>(
+        args, kChunk,
+        [&](const TensorRef& tensor, void** pointers, AdamStep<C>& step) {
+          pointers[0] = tensor.param;
+          pointers[1] = const_cast<void*>(tensor.grad);
+          for (int k = 0; k < (args.amsgrad ? 3 : 2); ++k) pointers[2 + k] = tensor.state[k];
+          if (tensor.step != known) {
+            known = tensor.step;
+            of_step = {static_cast<C>(-args.lr / (1 - std::pow(args.beta1, known))),
+                       static_cast<C>(1 / std::sqrt(1 - std::pow(args.beta2, known)))};
+          }
+          step = of_step;
+        },
+        [&](const AdamBatch<C>& batch, unsigned blocks) {
+          return launch(stream, adam_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
+                        gate_of(args, stream));
+        });
+  });
+}
+
+}  // namespace taper::kernels::cuda
