@@ -72,12 +72,11 @@ __global__ void __launch_bounds__(kRadixBlock)
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const uint32_t first = blockIdx.x * kRadixTile + warp * (kWarpSize * kRadixEach) + lane;
   U key[kRadixEach];
-  uint32_t payload[kRadixEach], number[kRadixEach];
+  uint32_t number[kRadixEach];
 #pragma unroll
   for (int j = 0; j < kRadixEach; ++j) {
     const uint32_t i = first + j * kWarpSize;
     key[j] = i < size ? keys[row + i] : static_cast<U>(0);
-    payload[j] = i < size ? payloads[row + i] : 0;
   }
 #pragma unroll
   for (int j = 0; j < kRadixEach; ++j) {
@@ -109,7 +108,7 @@ __global__ void __launch_bounds__(kRadixBlock)
     if (first + j * kWarpSize >= size) continue;
     const int64_t to = row + places[warp][key[j] >> shift & (kRadixDigits - 1)] + number[j];
     out_keys[to] = key[j];
-    out_payloads[to] = payload[j];
+    out_payloads[to] = payloads[row + first + j * kWarpSize];
   }
 }
 
