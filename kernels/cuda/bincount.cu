@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kBlock)
 
 /// What belongs to no bin comes after all bins.
 __global__ void __launch_bounds__(kBlock)
-    make_bin_keys(uint64_t* keys, uint32_t* positions, const int64_t* in, int64_t numel,
+    make_bin_keys(uint64_t* keys, int32_t* positions, const int64_t* in, int64_t numel,
                   int64_t bins, DeviceFault* fault, const char* op) {
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel;
        i += int64_t{gridDim.x} * kBlock) {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kBlock)
     const bool fits = value >= 0 && value < bins;
     if (!fits) report_fault(fault, op, value, bins);
     keys[i] = static_cast<uint64_t>(fits ? value : bins);
-    positions[i] = static_cast<uint32_t>(i);
+    positions[i] = static_cast<int32_t>(i);
   }
 }
 
@@ -86,7 +86,7 @@ __device__ __forceinline__ int64_t lower_bound(const uint64_t* keys, int64_t cou
 /// counts[bin] += the weights of a bin; its threads are a block (`by_block`) or a warp.
 template <class T, class Sum>
 __global__ void __launch_bounds__(kBlock)
-    sum_bins(Sum* counts, const uint64_t* keys, const uint32_t* positions, const T* weights,
+    sum_bins(Sum* counts, const uint64_t* keys, const int32_t* positions, const T* weights,
              int64_t numel, int64_t bins, bool by_block) {
   const int threads = by_block ? kBlock : kWarpSize;
   const int64_t bin = (int64_t{blockIdx.x} * kBlock + threadIdx.x) / threads;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kBlock)
   if (thread == 0 && begin < end) counts[bin] += static_cast<Sum>(sum);
 }
 
-Status add_weights(void* counts, const uint64_t* keys, const uint32_t* positions,
+Status add_weights(void* counts, const uint64_t* keys, const int32_t* positions,
                    const void* weights, ScalarType dtype, int64_t numel, int64_t bins,
                    const Stream& stream) {
   const bool by_block = numel / bins >= kWeightsOfBlock;

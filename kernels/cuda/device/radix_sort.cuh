@@ -56,10 +56,11 @@ inline __global__ void __launch_bounds__(kRadixBlock)
   if (lane == 0) totals[digit] = carry;
 }
 
+/// `offsets` is null where a row has but one tile.
 template <class U>
 __global__ void __launch_bounds__(kRadixBlock)
-    radix_scatter(U* out_keys, uint32_t* out_payloads, const U* keys, const uint32_t* payloads,
-                  const uint32_t* counts, const uint32_t* totals, uint32_t size, int shift) {
+    radix_scatter(U* out_keys, int32_t* out_payloads, const U* keys, const int32_t* payloads,
+                  const uint32_t* offsets, const uint32_t* totals, uint32_t size, int shift) {
   constexpr int kWarps = kRadixBlock / kWarpSize;
   TAPER_SHARED(uint32_t, places, [kWarps][kRadixDigits]);
   const int digit_of_thread = static_cast<int>(threadIdx.x);
@@ -94,8 +95,8 @@ __global__ void __launch_bounds__(kRadixBlock)
   __syncthreads();  // every warp's counts are there
 
   const int64_t at = int64_t{blockIdx.y} * kRadixDigits + digit_of_thread;
-  uint32_t place = scan_threads<kRadixBlock>(totals[at], 0u, AddFold()).before +
-                   counts[at * gridDim.x + blockIdx.x];
+  uint32_t place = scan_threads<kRadixBlock>(totals[at], 0u, AddFold()).before;
+  if (offsets) place += offsets[at * gridDim.x + blockIdx.x];
 #pragma unroll
   for (int w = 0; w < kWarps; ++w) {
     const uint32_t found = places[w][digit_of_thread];
