@@ -1,4 +1,5 @@
 #include "taper/kernels/cuda/device/reduce_ops.cuh"
+#include "taper/kernels/cuda/dtypes.h"
 #include "taper/kernels/cuda/kernels.h"
 #include "taper/kernels/cuda/reduction.h"
 
@@ -24,11 +25,6 @@ ReducePlan plan_of(const AxisPlan& axis) {
   return plan;
 }
 
-template <class T>
-ReduceKernels find(ArgOp op) {
-  return op == ArgOp::kMax ? reduce_kernels<ArgOf<T, true>>() : reduce_kernels<ArgOf<T, false>>();
-}
-
 }  // namespace
 
 Status arg_reduce(ArgOp op, void* values, int64_t* indices, const void* in, ScalarType dtype,
@@ -38,32 +34,11 @@ Status arg_reduce(ArgOp op, void* values, int64_t* indices, const void* in, Scal
   call.in = in;
   call.out[0] = values;
   call.out[1] = indices;
-  const auto run = [&](const ReduceKernels& kernels) {
+  return for_number_or_byte(dtype, [&]<class T>(T) {
+    const ReduceKernels kernels =
+        op == ArgOp::kMax ? reduce_kernels<ArgOf<T, true>>() : reduce_kernels<ArgOf<T, false>>();
     return run_reduction(kernels, call, plan_of(axis), stream);
-  };
-  switch (dtype) {
-    case kFloat:
-      return run(find<float>(op));
-    case kDouble:
-      return run(find<double>(op));
-    case kHalf:
-      return run(find<__half>(op));
-    case kBFloat16:
-      return run(find<__nv_bfloat16>(op));
-    case kLong:
-      return run(find<int64_t>(op));
-    case kInt:
-      return run(find<int32_t>(op));
-    case kShort:
-      return run(find<int16_t>(op));
-    case kChar:
-      return run(find<int8_t>(op));
-    case kByte:
-    case kBool:
-      return run(find<uint8_t>(op));
-    default:
-      return unsupported();
-  }
+  });
 }
 
 }  // namespace taper::kernels::cuda

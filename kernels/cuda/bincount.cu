@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "taper/kernels/cuda/device/packet.cuh"
+#include "taper/kernels/cuda/dtypes.h"
 #include "taper/kernels/cuda/kernels.h"
 #include "taper/kernels/cuda/radix_sort.h"
 
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kBlock)
 
 /// What belongs to no bin comes after all bins.
 __global__ void __launch_bounds__(kBlock)
-    make_bin_keys(uint64_t* keys, uint32_t* positions, const int64_t* in, int64_t numel,
+    make_bin_keys(uint64_t* keys, int32_t* positions, const int64_t* in, int64_t numel,
                   int64_t bins, DeviceFault* fault, const char* op) {
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel;
        i += int64_t{gridDim.x} * kBlock) {
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(kBlock)
     const bool fits = value >= 0 && value < bins;
     if (!fits) report_fault(fault, op, value, bins);
     keys[i] = static_cast<uint64_t>(fits ? value : bins);
-    positions[i] = static_cast<uint32_t>(i);
+    positions[i] = static_cast<int32_t>(i);
   }
 }
 
@@ -85,7 +86,7 @@ __device__ __forceinline__ int64_t lower_bound(const uint64_t* keys, int64_t cou
 /// counts[bin] += the weights of a bin; its threads are a block (`by_block`) or a warp.
 template <class T, class Sum>
 __global__ void __launch_bounds__(kBlock)
-    sum_bins(Sum* counts, const uint64_t* keys, const uint32_t* positions, const T* weights,
+    sum_bins(Sum* counts, const uint64_t* keys, const int32_t* positions, const T* weights,
              int64_t numel, int64_t bins, bool by_block) {
   const int threads = by_block ? kBlock : kWarpSize;
   const int64_t bin = (int64_t{blockIdx.x} * kBlock + threadIdx.x) / threads;
@@ -103,47 +104,17 @@ __global__ void __launch_bounds__(kBlock)
   if (thread == 0 && begin < end) counts[bin] += static_cast<Sum>(sum);
 }
 
-template <class T>
-Status add_weights(void* counts, const uint64_t* keys, const uint32_t* positions,
-                   const void* weights, int64_t numel, int64_t bins, const Stream& stream) {
-  using Sum = std::conditional_t<std::is_same_v<T, float>, float, double>;
+Status add_weights(void* counts, const uint64_t* keys, const int32_t* positions,
+                   const void* weights, ScalarType dtype, int64_t numel, int64_t bins,
+                   const Stream& stream) {
   const bool by_block = numel / bins >= kWeightsOfBlock;
   const int64_t bins_of_block = by_block ? 1 : kBlock / kWarpSize;
-  return launch(stream, sum_bins<T, Sum>,
-                dim3(static_cast<unsigned>((bins + bins_of_block - 1) / bins_of_block)),
-                dim3(kBlock), 0, static_cast<Sum*>(counts), keys, positions,
-                static_cast<const T*>(weights), numel, bins, by_block);
-}
-
-Status add_weights_of(ScalarType dtype, void* counts, const uint64_t* keys,
-                      const uint32_t* positions, const void* weights, int64_t numel, int64_t bins,
-                      const Stream& stream) {
-  const auto add = [&](auto run) {
-    return run(counts, keys, positions, weights, numel, bins, stream);
-  };
-  switch (dtype) {
-    case kFloat:
-      return add(add_weights<float>);
-    case kDouble:
-      return add(add_weights<double>);
-    case kHalf:
-      return add(add_weights<__half>);
-    case kBFloat16:
-      return add(add_weights<__nv_bfloat16>);
-    case kLong:
-      return add(add_weights<int64_t>);
-    case kInt:
-      return add(add_weights<int32_t>);
-    case kShort:
-      return add(add_weights<int16_t>);
-    case kChar:
-      return add(add_weights<int8_t>);
-    case kByte:
-    case kBool:  // a byte of 0 or 1
-      return add(add_weights<uint8_t>);
-    default:
-      return unsupported();
-  }
+  return for_number_or_byte(dtype, [&]<class T>(T) {
+    using Sum = std::conditional_t<std::is_same_v<T, float>, float, double>;
+    return launch(stream, sum_bins<T, Sum>, dim3(ceil_div(bins, bins_of_block)), dim3(kBlock), 0,
+                  static_cast<Sum*>(counts), keys, positions, static_cast<const T*>(weights), numel,
+                  bins, by_block);
+  });
 }
 
 }  // namespace
@@ -177,10 +148,10 @@ Status bincount(void* counts, const int64_t* in, const void* weights, ScalarType
     TAPER_TRY(launch(stream, make_bin_keys, grid(count), dim3(kBlock), 0, sorter.keys(),
                      sorter.payloads(), in + begin, count, bins, fault, kName));
     TAPER_TRY(sorter.sort(1, count, bits));
-    TAPER_TRY(add_weights_of(weight_dtype, counts, sorter.keys(), sorter.payloads(),
-                             static_cast<const char*>(weights) +
-                                 begin * static_cast<int64_t>(element_size(weight_dtype)),
-                             count, bins, stream));
+    TAPER_TRY(add_weights(counts, sorter.keys(), sorter.payloads(),
+                          static_cast<const char*>(weights) +
+                              begin * static_cast<int64_t>(element_size(weight_dtype)),
+                          weight_dtype, count, bins, stream));
   }
   return {};
 }

@@ -40,6 +40,12 @@ template <class Visit>
 Status for_floating(ScalarType dtype, const Visit& visit) {
   return for_dtypes<float, double, __half, __nv_bfloat16>(dtype, visit);
 }
+/// Bool comes as the byte of 0 or 1 that it is.
+template <class Visit>
+Status for_number_or_byte(ScalarType dtype, const Visit& visit) {
+  return for_dtypes<float, double, __half, __nv_bfloat16, int64_t, int32_t, int16_t, int8_t,
+                    uint8_t>(dtype == kBool ? kByte : dtype, visit);
+}
 
 /// Whether elements can be moved as packs of `bytes` from all of these addresses on. Null counts as
 /// aligned.

@@ -6,12 +6,12 @@
 
 #include "taper/kernels/cuda/index.h"
 #include "taper/kernels/cuda/kernels.h"
-#include "taper/kernels/cuda/sort_pairs.h"
+#include "taper/kernels/cuda/radix_sort.h"
 
 // index_update, scatter, index_put: writing at places that index tensors give. Two updates can meet
 // only along the plan's dimensions in which self does not move. Where these have few positions, a
 // thread goes along them (update_columns). Else updates are sorted by target (make_targets,
-// sort_pairs) and combined in groups (update_groups); dimensions with one index for all their
+// radix_sort.h) and combined in groups (update_groups); dimensions with one index for all their
 // positions take no part in that. Halves that are summed or multiplied always go the second way,
 // so that they are rounded once.
 
@@ -148,24 +148,21 @@ Status launch_update_groups(const Work& work, const Stream& stream) {
   const auto nowhere = static_cast<uint64_t>(last / unit + 1);
 
   const int64_t count = updates.numel;
-  const Scratch<uint64_t> keys(stream, 2 * count);
-  TAPER_TRY(keys.status());
-  const Scratch<int32_t> numbers(stream, 2 * count);
-  TAPER_TRY(numbers.status());
-  Pairs pairs{keys.get(), numbers.get()}, spare{keys.get() + count, numbers.get() + count};
+  RadixSorter<uint64_t> sorter(stream, 1, count);
+  TAPER_TRY(sorter.status());
   Walk<2> walk;
   make_walk(walk, updates, 1);
   TAPER_TRY(launch(stream, make_targets, elementwise_blocks(count, stream), kIndexBlock, 0,
-                   pairs.keys, pairs.numbers, at, walk, unit, nowhere));
-  TAPER_TRY(sort_pairs(pairs, spare, count, std::bit_width(nowhere), stream));
+                   sorter.keys(), sorter.payloads(), at, walk, unit, nowhere));
+  TAPER_TRY(sorter.sort(1, count, std::bit_width(nowhere)));
 
   const auto bytes = static_cast<int64_t>(element_size(work.dtype));
   const bool packed =
       run_unit(work.indexed, bytes, work.update.values, work.update.self) == 16 && bytes < 16;
   GroupsCall call{};
   call.update = work.update;
-  call.targets = pairs.keys;
-  call.sources = pairs.numbers;
+  call.targets = sorter.keys();
+  call.sources = sorter.payloads();
   call.count = static_cast<uint32_t>(count);
   call.nowhere = nowhere;
   call.unit = unit;

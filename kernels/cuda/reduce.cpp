@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "taper/kernels/cuda/dtypes.h"
 #include "taper/kernels/cuda/kernels.h"
 
 namespace taper::kernels::cuda {
@@ -12,29 +13,6 @@ struct Chosen {
   ReduceClass reduction;
   ReduceEnding ending = kAsItIs;
 };
-
-ReduceKernels find(ScalarType dtype, ReduceClass reduction) {
-  switch (dtype) {
-    case kFloat:
-      return find_reduction<float>(reduction);
-    case kDouble:
-      return find_reduction<double>(reduction);
-    case kHalf:
-      return find_reduction<__half>(reduction);
-    case kBFloat16:
-      return find_reduction<__nv_bfloat16>(reduction);
-    case kLong:
-      return find_reduction<int64_t>(reduction);
-    case kInt:
-      return find_reduction<int32_t>(reduction);
-    case kShort:
-      return find_reduction<int16_t>(reduction);
-    case kChar:
-      return find_reduction<int8_t>(reduction);
-    default:  // bool is a byte of 0 or 1
-      return find_reduction<uint8_t>(reduction);
-  }
-}
 
 Status count(const ReduceArgs& args, ReduceEnding ending, const Stream& stream) {
   const size_t size = element_size(args.dtype);
@@ -122,7 +100,9 @@ Status reduce(const ReduceArgs& args, Stream stream) {
   call.out[0] = args.out;
   call.p = args.p.d;
   call.ending = chosen.ending;
-  return run_reduction(find(args.dtype, chosen.reduction), call, args.plan, stream);
+  return for_number_or_byte(args.dtype, [&]<class T>(T) {
+    return run_reduction(find_reduction<T>(chosen.reduction), call, args.plan, stream);
+  });
 }
 
 }  // namespace taper::kernels::cuda

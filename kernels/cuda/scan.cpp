@@ -15,7 +15,7 @@ constexpr int64_t kShortRow = 16;
 constexpr int64_t kLeastElementsOfThread = 16;
 constexpr int64_t kMostChunks = 65535;  // what the y dimension of a grid can have
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 ScanKernels find(ScanOp op, ScalarType dtype) {
   switch (op) {
@@ -32,10 +32,6 @@ ScanKernels find(ScanOp op, ScalarType dtype) {
   return {};
 }
 
-bool aligned(const void* pointer, int64_t bytes) {
-  return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(bytes) == 0;
-}
-
 }  // namespace
 
 Status scan(ScanOp op, void* out, int64_t* indices, const void* in, ScalarType dtype,
@@ -50,13 +46,13 @@ Status scan(ScanOp op, void* out, int64_t* indices, const void* in, ScalarType d
   call.lines = axis.outer * axis.inner;
   call.size = axis.size;
   call.inner = axis.inner;
-  const int64_t width = kernels.width, packet = width * kernels.element_size;
-  call.packed =
-      axis.size % width == 0 && aligned(in, packet) && aligned(out, packet) && aligned(indices, 16);
+  const int64_t width = kernels.width;
+  const auto packet = static_cast<size_t>(width * kernels.element_size);
+  call.packed = axis.size % width == 0 && aligned_to(packet, in, out) && aligned_16(indices);
 
   const int64_t fill = 2048 / kScanBlock * properties_of(stream.device).multi_processor_count;
   ScanKernels::Kernel kernel = kernels.columns;
-  int64_t blocks = ceil_div(call.lines, kScanBlock);
+  int64_t blocks = quotient_up(call.lines, kScanBlock);
   int64_t least = kLeastElementsOfThread;  // elements that a chunk has
   if (axis.inner == 1 && axis.size > kShortRow) {
     // A block goes along a row in tiles of kScanBlock * width; short rows would fill but a part.
@@ -64,7 +60,7 @@ Status scan(ScanOp op, void* out, int64_t* indices, const void* in, ScalarType d
     const int64_t tiles_of_warp = call.lines * kWarpSize >= fill * kScanBlock ? 8 : 2;
     if (axis.size <= warp_tile * tiles_of_warp) {
       kernel = kernels.rows_of_warp;
-      blocks = ceil_div(call.lines, kScanBlock / kWarpSize);
+      blocks = quotient_up(call.lines, kScanBlock / kWarpSize);
       least = axis.size;
     } else {
       kernel = kernels.rows_of_block;
@@ -73,8 +69,8 @@ Status scan(ScanOp op, void* out, int64_t* indices, const void* in, ScalarType d
     }
   }
   int64_t chunks = std::clamp<int64_t>(std::min(fill / blocks, axis.size / least), 1, kMostChunks);
-  call.chunk = ceil_div(ceil_div(axis.size, chunks), width) * width;
-  chunks = ceil_div(axis.size, call.chunk);
+  call.chunk = quotient_up(quotient_up(axis.size, chunks), width) * width;
+  chunks = quotient_up(axis.size, call.chunk);
 
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(chunks));
   std::optional<Scratch<char>> carries;

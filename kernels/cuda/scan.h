@@ -2,6 +2,7 @@
 
 #include "taper/kernels/cuda/context.h"
 #include "taper/kernels/cuda/device/scan_kernels.cuh"
+#include "taper/kernels/cuda/dtypes.h"
 #include "taper/kernels/plan.h"
 
 // The host side of device/scan_kernels.cuh.
@@ -35,6 +36,15 @@ ScanKernels scan_kernels() {
           static_cast<int64_t>(sizeof(T)),
           static_cast<int64_t>(sizeof(typename Op::A)),
           kScanWidth<T>};
+}
+
+/// Those of Op<T> for the dtype among Ts; null kernels for any other.
+template <template <class> class Op, class... Ts>
+ScanKernels scan_kernels_among(ScalarType dtype) {
+  ScanKernels found{};
+  static_cast<void>(
+      ((dtype == StoredDtype<Ts>::value ? (found = scan_kernels<Op<Ts>>(), true) : false) || ...));
+  return found;
 }
 
 /// Null kernels where the op does not take the dtype. Each .cu file makes some.

@@ -5,36 +5,21 @@ namespace taper::kernels::cuda {
 namespace {
 
 template <class T>
-ScanKernels find(bool largest) {
-  return largest ? scan_kernels<ExtremeScan<T, true>>() : scan_kernels<ExtremeScan<T, false>>();
+using Largest = ExtremeScan<T, true>;
+template <class T>
+using Smallest = ExtremeScan<T, false>;
+
+template <template <class> class Op>
+ScanKernels find(ScalarType dtype) {
+  return scan_kernels_among<Op, float, double, __half, __nv_bfloat16, int64_t, int32_t, int16_t,
+                            int8_t, uint8_t>(dtype);
 }
 
 }  // namespace
 
 ScanKernels find_extreme_scan(bool largest, ScalarType dtype) {
-  switch (dtype) {
-    case kFloat:
-      return find<float>(largest);
-    case kDouble:
-      return find<double>(largest);
-    case kHalf:
-      return find<__half>(largest);
-    case kBFloat16:
-      return find<__nv_bfloat16>(largest);
-    case kLong:
-      return find<int64_t>(largest);
-    case kInt:
-      return find<int32_t>(largest);
-    case kShort:
-      return find<int16_t>(largest);
-    case kChar:
-      return find<int8_t>(largest);
-    case kByte:
-    case kBool:  // a byte of 0 or 1
-      return find<uint8_t>(largest);
-    default:
-      return {};
-  }
+  if (dtype == kBool) dtype = kByte;  // a byte of 0 or 1
+  return largest ? find<Largest>(dtype) : find<Smallest>(dtype);
 }
 
 }  // namespace taper::kernels::cuda

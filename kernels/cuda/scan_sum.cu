@@ -3,45 +3,12 @@
 namespace taper::kernels::cuda {
 
 ScanKernels find_sum_scan(ScalarType dtype) {
-  switch (dtype) {
-    case kFloat:
-      return scan_kernels<SumScan<float>>();
-    case kDouble:
-      return scan_kernels<SumScan<double>>();
-    case kHalf:
-      return scan_kernels<SumScan<__half>>();
-    case kBFloat16:
-      return scan_kernels<SumScan<__nv_bfloat16>>();
-    case kLong:
-      return scan_kernels<SumScan<int64_t>>();
-    case kInt:
-      return scan_kernels<SumScan<int32_t>>();
-    case kShort:
-      return scan_kernels<SumScan<int16_t>>();
-    case kChar:
-      return scan_kernels<SumScan<int8_t>>();
-    case kByte:
-      return scan_kernels<SumScan<uint8_t>>();
-    case kBool:
-      return scan_kernels<SumScan<bool>>();
-    default:
-      return {};
-  }
+  return scan_kernels_among<SumScan, float, double, __half, __nv_bfloat16, int64_t, int32_t,
+                            int16_t, int8_t, uint8_t, bool>(dtype);
 }
 
 ScanKernels find_log_sum_exp_scan(ScalarType dtype) {
-  switch (dtype) {
-    case kFloat:
-      return scan_kernels<LogSumExpScan<float>>();
-    case kDouble:
-      return scan_kernels<LogSumExpScan<double>>();
-    case kHalf:
-      return scan_kernels<LogSumExpScan<__half>>();
-    case kBFloat16:
-      return scan_kernels<LogSumExpScan<__nv_bfloat16>>();
-    default:
-      return {};
-  }
+  return scan_kernels_among<LogSumExpScan, float, double, __half, __nv_bfloat16>(dtype);
 }
 
 }  // namespace taper::kernels::cuda

@@ -23,7 +23,7 @@ constexpr int64_t kLongestRow = (int64_t{1} << 31) - 1;
 /// Keys and positions of all elements of rows `first_row` and on; a row for each blockIdx.y.
 template <class U>
 __global__ void __launch_bounds__(kBlock)
-    make_keys(U* keys, uint32_t* positions, const __grid_constant__ SortCall call,
+    make_keys(U* keys, int32_t* positions, const __grid_constant__ SortCall call,
               int64_t first_row) {
   const int64_t to = blockIdx.y * call.size;
   const U* const in =
@@ -31,14 +31,14 @@ __global__ void __launch_bounds__(kBlock)
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < call.size;
        i += int64_t{gridDim.x} * kBlock) {
     keys[to + i] = sort_key(in[i * call.inner], call.rule);
-    positions[to + i] = static_cast<uint32_t>(i);
+    positions[to + i] = static_cast<int32_t>(i);
   }
 }
 
 /// The first k values and positions of these rows.
 template <class U>
 __global__ void __launch_bounds__(kBlock)
-    put_rows(const uint32_t* positions, const __grid_constant__ SortCall call, int64_t first_row) {
+    put_rows(const int32_t* positions, const __grid_constant__ SortCall call, int64_t first_row) {
   const int64_t row = first_row + blockIdx.y;
   const U* const in = static_cast<const U*>(call.in) + call.start(row, call.size);
   const int64_t start = call.start(row, call.k);

@@ -1,4 +1,5 @@
 #include "taper/kernels/cuda/device/reduce_ops.cuh"
+#include "taper/kernels/cuda/dtypes.h"
 #include "taper/kernels/cuda/kernels.h"
 #include "taper/kernels/cuda/reduction.h"
 
@@ -11,21 +12,9 @@ Status var_mean(void* var, void* mean, const void* in, ScalarType dtype, double 
   call.out[0] = var;
   call.out[1] = mean;
   call.p = correction;
-  const auto run = [&](const ReduceKernels& kernels) {
-    return run_reduction(kernels, call, plan, stream);
-  };
-  switch (dtype) {
-    case kFloat:
-      return run(reduce_kernels<MomentsOp<float>>());
-    case kDouble:
-      return run(reduce_kernels<MomentsOp<double>>());
-    case kHalf:
-      return run(reduce_kernels<MomentsOp<__half>>());
-    case kBFloat16:
-      return run(reduce_kernels<MomentsOp<__nv_bfloat16>>());
-    default:
-      return unsupported();
-  }
+  return for_floating(dtype, [&]<class T>(T) {
+    return run_reduction(reduce_kernels<MomentsOp<T>>(), call, plan, stream);
+  });
 }
 
 }  // namespace taper::kernels::cuda

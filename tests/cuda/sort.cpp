@@ -127,8 +127,9 @@ TEST_CASE("CUDA counts into bins as the CPU") {
       INFO("bins " << bins << " count " << count);
       check_equal(counts);
       check_weights<float, float>(values, bins, 1e-6);
-      check_weights<double, double>(values, bins, 1e-13);
       if (count != 100) continue;
+      check_weights<double, double>(values, bins, 1e-13);
+      if (bins != 10) continue;
       check_weights<Half, double>(values, bins, 1e-13);
       check_weights<BFloat16, double>(values, bins, 1e-13);
       check_weights<int64_t, double>(values, bins, 1e-13);

@@ -56,10 +56,11 @@ inline __global__ void __launch_bounds__(kRadixBlock)
   if (lane == 0) totals[digit] = carry;
 }
 
+/// `offsets` is null where a row has but one tile.
 template <class U>
 __global__ void __launch_bounds__(kRadixBlock)
-    radix_scatter(U* out_keys, uint32_t* out_payloads, const U* keys, const uint32_t* payloads,
-                  const uint32_t* counts, const uint32_t* totals, uint32_t size, int shift) {
+    radix_scatter(U* out_keys, int32_t* out_payloads, const U* keys, const int32_t* payloads,
+                  const uint32_t* offsets, const uint32_t* totals, uint32_t size, int shift) {
   constexpr int kWarps = kRadixBlock / kWarpSize;
   TAPER_SHARED(uint32_t, places, [kWarps][kRadixDigits]);
   const int digit_of_thread = static_cast<int>(threadIdx.x);
@@ -72,12 +73,11 @@ __global__ void __launch_bounds__(kRadixBlock)
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const uint32_t first = blockIdx.x * kRadixTile + warp * (kWarpSize * kRadixEach) + lane;
   U key[kRadixEach];
-  uint32_t payload[kRadixEach], number[kRadixEach];
+  uint32_t number[kRadixEach];
 #pragma unroll
   for (int j = 0; j < kRadixEach; ++j) {
     const uint32_t i = first + j * kWarpSize;
     key[j] = i < size ? keys[row + i] : static_cast<U>(0);
-    payload[j] = i < size ? payloads[row + i] : 0;
   }
 #pragma unroll
   for (int j = 0; j < kRadixEach; ++j) {
@@ -95,8 +95,8 @@ __global__ void __launch_bounds__(kRadixBlock)
   __syncthreads();  // every warp's counts are there
 
   const int64_t at = int64_t{blockIdx.y} * kRadixDigits + digit_of_thread;
-  uint32_t place = scan_threads<kRadixBlock>(totals[at], 0u, AddFold()).before +
-                   counts[at * gridDim.x + blockIdx.x];
+  uint32_t place = scan_threads<kRadixBlock>(totals[at], 0u, AddFold()).before;
+  if (offsets) place += offsets[at * gridDim.x + blockIdx.x];
 #pragma unroll
   for (int w = 0; w < kWarps; ++w) {
     const uint32_t found = places[w][digit_of_thread];
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kRadixBlock)
     if (first + j * kWarpSize >= size) continue;
     const int64_t to = row + places[warp][key[j] >> shift & (kRadixDigits - 1)] + number[j];
     out_keys[to] = key[j];
-    out_payloads[to] = payload[j];
+    out_payloads[to] = payloads[row + first + j * kWarpSize];
   }
 }
 

@@ -180,8 +180,8 @@ struct FoldOp {
   struct State {
     A folded = identity();
 
-    template <int N>
-    __device__ __forceinline__ void add(const C (&x)[N], int count, uint32_t, uint32_t,
+    template <int kPer, int N>
+    __device__ __forceinline__ void add(const C (&x)[N], int count, uint32_t, uint32_t, uint32_t,
                                         const ReduceCall& call) {
 #pragma unroll
       for (int u = 0; u < N; ++u) {
@@ -214,8 +214,8 @@ struct CountOp {
   struct State {
     int64_t found = 0;
 
-    template <int N>
-    __device__ __forceinline__ void add(const U (&x)[N], int count, uint32_t, uint32_t,
+    template <int kPer, int N>
+    __device__ __forceinline__ void add(const U (&x)[N], int count, uint32_t, uint32_t, uint32_t,
                                         const ReduceCall& call) {
       const U mask = static_cast<U>(call.mask);
       unsigned more = 0;
@@ -270,8 +270,8 @@ struct MomentsOp {
     double mean = 0, m2 = 0;
     uint32_t seen = 0;
 
-    template <int N>
-    __device__ __forceinline__ void add(const C (&x)[N], int count, uint32_t, uint32_t,
+    template <int kPer, int N>
+    __device__ __forceinline__ void add(const C (&x)[N], int count, uint32_t, uint32_t, uint32_t,
                                         const ReduceCall&) {
       const C n = static_cast<C>(count);
       C sum = 0;
@@ -363,16 +363,16 @@ struct ArgOf {
     Key value = 0;
     uint32_t position = kNone;
 
-    template <int N>
+    template <int kPer, int N>
     __device__ __forceinline__ void add(const C (&x)[N], int count, uint32_t first, uint32_t stride,
-                                        const ReduceCall&) {
+                                        uint32_t step, const ReduceCall&) {
 #pragma unroll
       for (int u = 0; u < N; ++u) {
         const Key key = static_cast<Key>(x[u]);
         // A thread meets its elements in ascending order.
         if (u < count && (position == kNone || better<kLargest>(key, value))) {
           value = key;
-          position = first + static_cast<uint32_t>(u) * stride;
+          position = first + u / kPer * stride + u % kPer * step;
         }
       }
     }

@@ -105,18 +105,32 @@ __device__ __forceinline__ void finish_chunk(const ReduceCall& call, uint32_t re
   }
 }
 
-/// Adds to states[j] the elements j of `count` packets, which are `stride` positions apart.
-template <class T, class State, int kWidth, int kUnroll>
-__device__ __forceinline__ void add_packets(State (&states)[kWidth],
+/// Accumulators of a thread in reduce_rows, which share out the elements of a packet: several hide
+/// the latency of an addition, but integers of a byte would take 32 registers for one each.
+template <class Op>
+constexpr int kRowStates = [] {
+  int states = kRowWidth<typename Op::In>;
+  while (states > 1 && states * static_cast<int>(sizeof(typename Op::A)) > 32) states /= 2;
+  return states;
+}();
+
+/// Adds the elements of `count` packets, element j to states[j % kStates]. Packets are `stride`
+/// positions apart, their elements `step`.
+template <class T, class State, int kStates, int kWidth, int kUnroll>
+__device__ __forceinline__ void add_packets(State (&states)[kStates],
                                             const Packet<T, kWidth> (&packets)[kUnroll], int count,
                                             uint32_t position, uint32_t stride, uint32_t step,
                                             const ReduceCall& call) {
+  constexpr int kPer = kWidth / kStates;
 #pragma unroll
-  for (int j = 0; j < kWidth; ++j) {
-    compute_t<T> x[kUnroll];
+  for (int s = 0; s < kStates; ++s) {
+    compute_t<T> x[kUnroll * kPer];
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) x[u] = widen(packets[u].at[j]);
-    states[j].add(x, count, position + j * step, stride, call);
+    for (int i = 0; i < kUnroll * kPer; ++i) {
+      x[i] = widen(packets[i / kPer].at[i % kPer * kStates + s]);
+    }
+    states[s].template add<kPer>(x, count * kPer, position + s * step, stride, step * kStates,
+                                 call);
   }
 }
 
@@ -133,7 +147,8 @@ __global__ void __launch_bounds__(kReduceBlock)
   const uint32_t result = call.chunks.quotient(unit);
   const uint32_t chunk = unit - result * call.chunks.divisor;
 
-  typename Op::State states[kWidth];
+  constexpr int kStates = kRowStates<Op>;
+  typename Op::State states[kStates];
   int64_t offset[2] = {};
   if (result < call.results) {
     call.kept.offsets(result, offset);
@@ -165,14 +180,14 @@ __global__ void __launch_bounds__(kReduceBlock)
         compute_t<T> x[kUnroll];
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) x[u] = widen(elements[u]);
-        states[0].add(x, count, i, group, call);
+        states[0].template add<1>(x, count, i, group, 0, call);
       }
     }
     if (call.rest != 0 && chunk + 1 == call.chunks.divisor) {
       const uint32_t whole = call.steps * kWidth;
       for (uint32_t i = whole + lane; i < whole + call.rest; i += group) {
         const compute_t<T> x[1] = {widen(in[i])};
-        states[0].add(x, 1, i, 0, call);
+        states[0].template add<1>(x, 1, i, 0, 0, call);
       }
     }
   }
@@ -180,7 +195,7 @@ __global__ void __launch_bounds__(kReduceBlock)
   const typename Op::Fold fold;
   A value = states[0].total(call);
 #pragma unroll
-  for (int j = 1; j < kWidth; ++j) value = fold(value, states[j].total(call));
+  for (int s = 1; s < kStates; ++s) value = fold(value, states[s].total(call));
   if (group <= kWarpSize) {
     for (uint32_t bits = 1; bits < group; bits *= 2) value = fold_lanes(value, bits, fold);
   } else {
