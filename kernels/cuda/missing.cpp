@@ -57,27 +57,6 @@ Status conv_backward_data(void*, const void*, const void*, const ConvPlan&, Stre
 Status conv_backward_weight(void*, void*, const void*, const void*, const ConvPlan&, Stream) {
   return unsupported();
 }
-Status max_pool_forward(void*, uint8_t*, int64_t*, const void*, const PoolPlan&, Stream) {
-  return unsupported();
-}
-Status max_pool_backward(void*, const void*, const uint8_t*, const int64_t*, const void*,
-                         const PoolPlan&, Stream) {
-  return unsupported();
-}
-Status avg_pool_forward(void*, const void*, const PoolPlan&, Stream) { return unsupported(); }
-Status avg_pool_backward(void*, const void*, const PoolPlan&, Stream) { return unsupported(); }
-Status adaptive_avg_pool_forward(void*, const void*, const PoolPlan&, Stream) {
-  return unsupported();
-}
-Status adaptive_avg_pool_backward(void*, const void*, const PoolPlan&, Stream) {
-  return unsupported();
-}
-Status resize_forward(ResizeMode, void*, const void*, double, double, const PoolPlan&, Stream) {
-  return unsupported();
-}
-Status resize_backward(ResizeMode, void*, const void*, double, double, const PoolPlan&, Stream) {
-  return unsupported();
-}
 Status softmax_forward(void*, const void*, const SoftmaxArgs&, Stream) { return unsupported(); }
 Status softmax_backward(void*, const void*, const void*, const SoftmaxArgs&, Stream) {
   return unsupported();
