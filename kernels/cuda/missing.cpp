@@ -47,7 +47,6 @@ Status masked_scatter(void*, const bool*, const void*, ScalarType, int64_t, Stre
 Status bincount(void*, const int64_t*, const void*, ScalarType, int64_t, int64_t, Stream) {
   return unsupported();
 }
-Status gemm(const GemmPlan&, Stream) { return unsupported(); }
 Status conv_forward(void*, const void*, const void*, const void*, bool, const ConvPlan&, Stream) {
   return unsupported();
 }

@@ -1,0 +1,152 @@
+#include "taper/kernels/cuda/blas.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "taper/kernels/cuda/blas_api.h"
+#include "taper/kernels/cuda/context.h"
+#include "taper/kernels/cuda/library.h"
+#include "taper/kernels/cuda/runtime.h"
+#if !defined(TAPER_CUDA_HARDWARE)
+#include "taper/kernels/emulator/libraries.h"
+#endif
+
+namespace taper::kernels::cuda {
+
+namespace {
+
+struct Blas {
+  blas::Calls calls{};
+  std::string problem;
+};
+
+#if defined(TAPER_CUDA_HARDWARE)
+Blas open_blas() {
+  // Never closed: its threads and memory live as long as the process.
+  static auto* const library = new Library({"libcublas.so.13", "libcublas.so.12", "libcublas.so"});
+  Blas found;
+#define TAPER_BLAS_LOOK_UP(name, arguments) \
+  found.calls.name = reinterpret_cast<blas::Status(*) arguments>(library->symbol(#name));
+  using namespace blas;
+  TAPER_BLAS_CALLS(TAPER_BLAS_LOOK_UP)
+#undef TAPER_BLAS_LOOK_UP
+  found.problem = library->problem();
+  return found;
+}
+#else
+Blas open_blas() { return {emulator::blas_calls(), {}}; }
+#endif
+
+const Blas& the_blas() {
+  static const auto* const found = new Blas(open_blas());
+  return *found;
+}
+
+Status check(blas::Status status, const char* call) {
+  if (status == blas::Status::kSuccess) return {};
+  return {Code::kDeviceError, static_cast<int64_t>(status), 0,
+          keep(std::string(call) + ": cuBLAS status " + std::to_string(static_cast<int>(status)))};
+}
+#define TAPER_BLAS_TRY(name, ...) TAPER_TRY(check(the_blas().calls.name(__VA_ARGS__), #name))
+
+/// cuBLAS keeps what it knows of a device in a handle, and with it stream and workspace of the next
+/// call: one caller at a time.
+struct DeviceBlas {
+  std::mutex mutex;
+  blas::Handle handle = nullptr;
+};
+
+DeviceBlas& of(int device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const devices = new std::map<int, DeviceBlas>;
+  const std::lock_guard lock(*mutex);
+  return (*devices)[device];
+}
+
+Status make_handle(DeviceBlas& mine) {
+  if (mine.handle) return {};
+  TAPER_BLAS_TRY(cublasCreate_v2, &mine.handle);
+  // Sums of halves stay in float from end to end.
+  TAPER_BLAS_TRY(cublasSetMathMode, mine.handle, blas::Math::kNoReducedPrecisionReduction);
+  return {};
+}
+
+/// What NVIDIA's guide asks for: 32 MiB from Hopper on, 4 MiB before. The emulator needs none.
+size_t workspace_bytes(int device) {
+  const DeviceProperties& properties = properties_of(device);
+  return properties.major >= 9 && !properties.emulated ? size_t{32} << 20 : size_t{4} << 20;
+}
+
+cudaDataType data_type(ScalarType dtype) {
+  switch (dtype) {
+    case kHalf:
+      return CUDA_R_16F;
+    case kBFloat16:
+      return CUDA_R_16BF;
+    case kDouble:
+      return CUDA_R_64F;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+bool fits(int64_t n) { return n <= std::numeric_limits<int>::max(); }
+
+}  // namespace
+
+const std::string& blas_problem() { return the_blas().problem; }
+
+int blas_version() {
+  if (!blas_problem().empty()) return 0;
+  int parts[3] = {};
+  for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    if (the_blas().calls.cublasGetProperty(part, &parts[part]) != blas::Status::kSuccess) return 0;
+  }
+  return parts[MAJOR_VERSION] * 10000 + parts[MINOR_VERSION] * 100 + parts[PATCH_LEVEL];
+}
+
+bool suits_blas(const GemmPlan& p) {
+  static const bool own = asks_for_own("TAPER_BLAS");
+  if (own || !is_floating_point(p.dtype) || p.k == 0) return false;
+  if (!fits(p.m) || !fits(p.n) || !fits(p.k) || !fits(p.batch)) return false;
+  if (!fits(p.lda) || !fits(p.ldb) || !fits(p.ldc)) return false;
+  const bool described = p.lda >= (p.a_transposed ? p.m : p.k) &&
+                         p.ldb >= (p.b_transposed ? p.k : p.n) && p.ldc >= p.n;
+  return described && blas_problem().empty();
+}
+
+Status blas_gemm(const GemmPlan& p, const Stream& stream) {
+  if (p.bias) TAPER_TRY(fill_rows(p, stream));
+  const double beta_d = p.bias ? 1 : p.beta.d;
+  const float alpha_f = static_cast<float>(p.alpha.d), beta_f = static_cast<float>(beta_d);
+  const bool wide = p.dtype == kDouble;
+  const void* const alpha = wide ? static_cast<const void*>(&p.alpha.d) : &alpha_f;
+  const void* const beta = wide ? static_cast<const void*>(&beta_d) : &beta_f;
+
+  const Scratch<char> workspace(stream, static_cast<int64_t>(workspace_bytes(stream.device)));
+  if (!workspace.status().ok()) return workspace.status();
+  DeviceBlas& mine = of(stream.device);
+  const std::lock_guard lock(mine.mutex);
+  TAPER_TRY(make_handle(mine));
+  TAPER_BLAS_TRY(cublasSetStream_v2, mine.handle, static_cast<cudaStream_t>(stream.handle));
+  // After the stream, which would set it back. Every call sets it: the block goes back to the
+  // stream's cache when this one returns.
+  TAPER_BLAS_TRY(cublasSetWorkspace_v2, mine.handle, workspace.get(),
+                 workspace_bytes(stream.device));
+  // By columns, as cuBLAS counts, C is the transpose of ours: B comes first.
+  const auto operation = [](bool transposed) {
+    return transposed ? blas::Operation::kTransposed : blas::Operation::kAsStored;
+  };
+  const cudaDataType type = data_type(p.dtype);
+  TAPER_BLAS_TRY(cublasGemmStridedBatchedEx, mine.handle, operation(p.b_transposed),
+                 operation(p.a_transposed), static_cast<int>(p.n), static_cast<int>(p.m),
+                 static_cast<int>(p.k), alpha, p.b, type, static_cast<int>(p.ldb), p.b_batch_stride,
+                 p.a, type, static_cast<int>(p.lda), p.a_batch_stride, beta, p.c, type,
+                 static_cast<int>(p.ldc), p.c_batch_stride, static_cast<int>(p.batch),
+                 wide ? blas::Compute::kDouble : blas::Compute::kFloat, blas::Algorithm::kDefault);
+  return {};
+}
+
+}  // namespace taper::kernels::cuda

@@ -1,0 +1,86 @@
+#include "taper/kernels/cuda/library.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace taper::kernels::cuda {
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Folders, some of them patterns, in which toolkits and pip keep libraries.
+std::vector<std::string> folders() {
+  std::vector<std::string> found;
+  for (const char* const name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string root = variable(name); !root.empty()) {
+      found.insert(found.end(), {root + "/lib64", root + "/lib"});
+    }
+  }
+  for (const char* const root : {"/usr/local/cuda", "/opt/cuda", "/usr/local/cuda-*"}) {
+    found.insert(found.end(), {std::string(root) + "/lib64", std::string(root) + "/lib"});
+  }
+  std::vector<std::string> roots;
+  for (const char* const name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const std::string root = variable(name); !root.empty()) roots.push_back(root);
+  }
+  if (const std::string home = variable("HOME"); !home.empty()) roots.push_back(home + "/.local");
+  roots.insert(roots.end(), {"/usr/local", "/usr"});
+  for (const std::string& root : roots) {
+    for (const char* const packages : {"/lib/python3*/site-packages", "/lib/python3*/dist-packages",
+                                       "/lib/python3/dist-packages"}) {
+      found.push_back(root + packages + "/nvidia/*/lib");
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> matches(const std::string& pattern) {
+  std::vector<std::string> found;
+  glob_t paths{};
+  if (glob(pattern.c_str(), 0, nullptr, &paths) == 0) {
+    // Of several versions of one thing the last is the newest.
+    for (size_t i = paths.gl_pathc; i-- > 0;) found.emplace_back(paths.gl_pathv[i]);
+  }
+  globfree(&paths);
+  return found;
+}
+
+}  // namespace
+
+Library::Library(std::initializer_list<const char*> names) {
+  const std::vector<std::string> places = folders();
+  for (const char* const name : names) {
+    if ((handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL))) return;
+    for (const std::string& folder : places) {
+      for (const std::string& path : matches(folder + "/" + name)) {
+        if ((handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))) return;
+        // It is there, but something that it needs is not.
+        if (problem_.empty()) problem_ = std::string(dlerror());
+      }
+    }
+  }
+  if (!problem_.empty()) return;
+  problem_ = std::string(*names.begin()) + " was not found, neither where the system looks nor in";
+  for (const std::string& folder : places) problem_ += " " + folder;
+}
+
+void* Library::symbol(const char* name) {
+  void* const found = handle_ ? dlsym(handle_, name) : nullptr;
+  if (!found && problem_.empty()) problem_ = std::string("the library has no ") + name;
+  return found;
+}
+
+bool asks_for_own(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && std::string_view(value) == "own";
+}
+
+}  // namespace taper::kernels::cuda

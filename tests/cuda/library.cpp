@@ -1,0 +1,28 @@
+#include "taper/kernels/cuda/library.h"
+
+#include "support.h"
+
+// How libraries that are not linked are found.
+
+using taper::kernels::cuda::Library;
+
+TEST_CASE("a library is opened by the first of its names that is there") {
+  Library library({"libthere-is-none.so.1", "libm.so.6"});
+  REQUIRE(library.is_open());
+  CHECK(library.problem().empty());
+  const auto cosine = reinterpret_cast<double (*)(double)>(library.symbol("cos"));
+  REQUIRE(cosine != nullptr);
+  CHECK(cosine(0) == 1);
+  CHECK(library.symbol("there_is_none") == nullptr);
+  CHECK(library.problem() == "the library has no there_is_none");
+}
+
+TEST_CASE("what is not there is reported with the places where it was sought") {
+  Library library({"libthere-is-none.so.1"});
+  CHECK_FALSE(library.is_open());
+  CHECK(library.symbol("cos") == nullptr);
+  for (const char* const part :
+       {"libthere-is-none.so.1", "/usr/local/cuda/lib64", "nvidia/*/lib"}) {
+    CHECK(library.problem().find(part) != std::string::npos);
+  }
+}
