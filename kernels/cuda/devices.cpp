@@ -1,7 +1,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "taper/kernels/cuda/blas.h"
 #include "taper/kernels/cuda/device_guard.h"
+#include "taper/kernels/cuda/dnn.h"
 #include "taper/kernels/cuda/runtime.h"
 
 // Which devices there are, and if there is none, why.
@@ -80,9 +82,10 @@ Status properties(int device, DeviceProperties* properties) {
   return {};
 }
 
-// cuBLAS and cuDNN are not part of this module's runtime: what opens them tells their versions.
+// Opens cuBLAS and cuDNN, for want of another way to ask.
 Status versions(DeviceVersions* versions) {
-  *versions = {.driver = driver_version(), .runtime = 0, .blas = 0, .dnn = 0};
+  *versions = {
+      .driver = driver_version(), .runtime = 0, .blas = blas_version(), .dnn = dnn_version()};
   TAPER_CUDA_TRY(cudaRuntimeGetVersion(&versions->runtime));
   return {};
 }

@@ -47,15 +47,6 @@ Status masked_scatter(void*, const bool*, const void*, ScalarType, int64_t, Stre
 Status bincount(void*, const int64_t*, const void*, ScalarType, int64_t, int64_t, Stream) {
   return unsupported();
 }
-Status conv_forward(void*, const void*, const void*, const void*, bool, const ConvPlan&, Stream) {
-  return unsupported();
-}
-Status conv_backward_data(void*, const void*, const void*, const ConvPlan&, Stream) {
-  return unsupported();
-}
-Status conv_backward_weight(void*, void*, const void*, const void*, const ConvPlan&, Stream) {
-  return unsupported();
-}
 Status softmax_forward(void*, const void*, const SoftmaxArgs&, Stream) { return unsupported(); }
 Status softmax_backward(void*, const void*, const void*, const SoftmaxArgs&, Stream) {
   return unsupported();

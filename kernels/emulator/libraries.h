@@ -1,12 +1,14 @@
 #pragma once
 
 #include "taper/kernels/cuda/blas_api.h"
+#include "taper/kernels/cuda/dnn_api.h"
 
-// The parts of cuBLAS that Taper calls, on emulated devices. Their results are the
+// The parts of cuBLAS and cuDNN that Taper calls, on emulated devices. Their results are the
 // definition's, with sums in float (double for double); their refusals are the documented ones.
 
 namespace taper::emulator {
 
 kernels::cuda::blas::Calls blas_calls();
+kernels::cuda::dnn::Calls dnn_calls();
 
 }  // namespace taper::emulator

@@ -1,0 +1,276 @@
+#include "taper/kernels/cuda/dnn.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "taper/kernels/cuda/context.h"
+#include "taper/kernels/cuda/dnn_api.h"
+#include "taper/kernels/cuda/library.h"
+#if !defined(TAPER_CUDA_HARDWARE)
+#include "taper/kernels/emulator/libraries.h"
+#endif
+
+namespace taper::kernels::cuda {
+
+namespace {
+
+struct Dnn {
+  dnn::Calls calls{};
+  std::string problem;
+};
+
+#if defined(TAPER_CUDA_HARDWARE)
+Dnn open_dnn() {
+  // Never closed: its threads and memory live as long as the process.
+  static auto* const library = new Library({"libcudnn.so.9", "libcudnn.so"});
+  using namespace dnn;
+  Dnn found;
+#define TAPER_DNN_LOOK_UP(name, arguments) \
+  found.calls.name = reinterpret_cast<dnn::Status(*) arguments>(library->symbol(#name));
+  TAPER_DNN_CALLS(TAPER_DNN_LOOK_UP)
+#undef TAPER_DNN_LOOK_UP
+  found.calls.cudnnGetVersion = reinterpret_cast<size_t (*)()>(library->symbol("cudnnGetVersion"));
+  found.problem = library->problem();
+  return found;
+}
+#else
+Dnn open_dnn() { return {emulator::dnn_calls(), {}}; }
+#endif
+
+const Dnn& the_dnn() {
+  static const auto* const found = new Dnn(open_dnn());
+  return *found;
+}
+
+Status check(dnn::Status status, const char* call) {
+  if (status == dnn::Status::kSuccess) return {};
+  return {Code::kDeviceError, static_cast<int64_t>(status), 0,
+          keep(std::string(call) + ": cuDNN status " + std::to_string(static_cast<int>(status)))};
+}
+#define TAPER_DNN_TRY(name, ...) TAPER_TRY(check(the_dnn().calls.name(__VA_ARGS__), #name))
+
+/// A problem with what was found out about it: descriptors, and the algorithm.
+struct Problem {
+  dnn::Tensor in = nullptr, out = nullptr;
+  dnn::Filter weight = nullptr;
+  dnn::Convolution convolution = nullptr;
+  int algorithm = 0;
+  size_t workspace = 0;
+  bool served = false;
+
+  Problem() = default;
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+  ~Problem() {
+    const dnn::Calls& calls = the_dnn().calls;
+    if (in) calls.cudnnDestroyTensorDescriptor(in);
+    if (out) calls.cudnnDestroyTensorDescriptor(out);
+    if (weight) calls.cudnnDestroyFilterDescriptor(weight);
+    if (convolution) calls.cudnnDestroyConvolutionDescriptor(convolution);
+  }
+};
+
+using Key = std::array<int64_t, 18>;
+Key key_of(ConvPass pass, const ConvPlan& p) {
+  return {static_cast<int64_t>(pass),
+          static_cast<int64_t>(p.dtype),
+          p.batch,
+          p.in_channels,
+          p.in_h,
+          p.in_w,
+          p.out_channels,
+          p.out_h,
+          p.out_w,
+          p.kernel_h,
+          p.kernel_w,
+          p.stride_h,
+          p.stride_w,
+          p.pad_h,
+          p.pad_w,
+          p.dilation_h,
+          p.dilation_w,
+          p.groups};
+}
+
+/// A handle knows one stream at a time: one caller at a time.
+struct DeviceDnn {
+  std::mutex mutex;
+  dnn::Handle handle = nullptr;
+  std::map<Key, Problem> problems;
+};
+
+DeviceDnn& of(int device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const devices = new std::map<int, DeviceDnn>;
+  const std::lock_guard lock(*mutex);
+  return (*devices)[device];
+}
+
+dnn::DataType data_type(ScalarType dtype) {
+  switch (dtype) {
+    case kHalf:
+      return dnn::DataType::kHalf;
+    case kBFloat16:
+      return dnn::DataType::kBFloat16;
+    case kDouble:
+      return dnn::DataType::kDouble;
+    default:
+      return dnn::DataType::kFloat;
+  }
+}
+
+Status describe(Problem& to, const ConvPlan& p) {
+  const auto n = [](int64_t size) { return static_cast<int>(size); };
+  const dnn::DataType type = data_type(p.dtype);
+  const bool halves = is_reduced_floating_point(p.dtype);
+  TAPER_DNN_TRY(cudnnCreateTensorDescriptor, &to.in);
+  TAPER_DNN_TRY(cudnnCreateTensorDescriptor, &to.out);
+  TAPER_DNN_TRY(cudnnCreateFilterDescriptor, &to.weight);
+  TAPER_DNN_TRY(cudnnCreateConvolutionDescriptor, &to.convolution);
+  TAPER_DNN_TRY(cudnnSetTensor4dDescriptor, to.in, dnn::Format::kNchw, type, n(p.batch),
+                n(p.in_channels), n(p.in_h), n(p.in_w));
+  TAPER_DNN_TRY(cudnnSetTensor4dDescriptor, to.out, dnn::Format::kNchw, type, n(p.batch),
+                n(p.out_channels), n(p.out_h), n(p.out_w));
+  TAPER_DNN_TRY(cudnnSetFilter4dDescriptor, to.weight, type, dnn::Format::kNchw, n(p.out_channels),
+                n(p.in_channels / p.groups), n(p.kernel_h), n(p.kernel_w));
+  TAPER_DNN_TRY(cudnnSetConvolution2dDescriptor, to.convolution, n(p.pad_h), n(p.pad_w),
+                n(p.stride_h), n(p.stride_w), n(p.dilation_h), n(p.dilation_w),
+                dnn::Mode::kCrossCorrelation, halves ? dnn::DataType::kFloat : type);
+  TAPER_DNN_TRY(cudnnSetConvolutionGroupCount, to.convolution, n(p.groups));
+  // Float stays float: no TF32.
+  TAPER_DNN_TRY(cudnnSetConvolutionMathType, to.convolution,
+                halves ? dnn::Math::kTensorOp : dnn::Math::kFma);
+  return {};
+}
+
+/// The first of cuDNN's proposals that gives the same result every time and asks for no more memory
+/// than is sensible.
+Status choose(Problem& to, ConvPass pass, dnn::Handle handle) {
+  constexpr size_t kMostWorkspace = size_t{1} << 30;
+  std::array<dnn::Choice, 10> choices{};
+  const auto asked = static_cast<int>(choices.size());
+  int count = 0;
+  switch (pass) {
+    case ConvPass::kForward:
+      TAPER_DNN_TRY(cudnnGetConvolutionForwardAlgorithm_v7, handle, to.in, to.weight,
+                    to.convolution, to.out, asked, &count, choices.data());
+      break;
+    case ConvPass::kData:
+      TAPER_DNN_TRY(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, to.weight, to.out,
+                    to.convolution, to.in, asked, &count, choices.data());
+      break;
+    case ConvPass::kWeight:
+      TAPER_DNN_TRY(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, to.in, to.out,
+                    to.convolution, to.weight, asked, &count, choices.data());
+      break;
+  }
+  for (int i = 0; i < count; ++i) {
+    const dnn::Choice& choice = choices[static_cast<size_t>(i)];
+    if (choice.status != dnn::Status::kSuccess || choice.memory > kMostWorkspace ||
+        choice.determinism != dnn::Determinism::kYes) {
+      continue;
+    }
+    to.algorithm = choice.algorithm;
+    to.workspace = choice.memory;
+    to.served = true;
+    break;
+  }
+  return {};
+}
+
+Status find(DeviceDnn& mine, ConvPass pass, const ConvPlan& plan, Problem** found) {
+  // Programs with ever new shapes must not fill the memory.
+  constexpr size_t kMostProblems = 4096;
+  const Key key = key_of(pass, plan);
+  if (const auto known = mine.problems.find(key); known != mine.problems.end()) {
+    *found = &known->second;
+    return {};
+  }
+  if (mine.problems.size() >= kMostProblems) mine.problems.clear();
+  Problem& made = mine.problems[key];
+  Status status = describe(made, plan);
+  if (status.ok()) status = choose(made, pass, mine.handle);
+  if (!status.ok()) {
+    mine.problems.erase(key);
+    // Not a failure: cuDNN says that it does not do this one.
+    const auto code = static_cast<dnn::Status>(status.value);
+    return code >= dnn::Status::kNotSupported && code < dnn::Status::kFailed ? Status{} : status;
+  }
+  *found = &made;
+  return {};
+}
+
+/// What cuDNN takes for the size of the output.
+int64_t window_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
+  return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
+}
+
+bool fits(int64_t n) { return n <= std::numeric_limits<int>::max(); }
+
+}  // namespace
+
+const std::string& dnn_problem() { return the_dnn().problem; }
+
+int dnn_version() {
+  return dnn_problem().empty() ? static_cast<int>(the_dnn().calls.cudnnGetVersion()) : 0;
+}
+
+bool suits_dnn(const ConvPlan& p) {
+  static const bool own = asks_for_own("TAPER_DNN");
+  if (own || !is_floating_point(p.dtype)) return false;
+  // cuDNN counts a tensor's elements in 32 bits.
+  const int64_t in = p.batch * p.in_channels * p.in_h * p.in_w;
+  const int64_t out = p.batch * p.out_channels * p.out_h * p.out_w;
+  const int64_t weights = p.out_channels * (p.in_channels / p.groups) * p.kernel_h * p.kernel_w;
+  if (in == 0 || out == 0 || weights == 0 || !fits(in) || !fits(out) || !fits(weights)) {
+    return false;
+  }
+  const bool usual =
+      p.out_h == window_size(p.in_h, p.kernel_h, p.stride_h, p.pad_h, p.dilation_h) &&
+      p.out_w == window_size(p.in_w, p.kernel_w, p.stride_w, p.pad_w, p.dilation_w);
+  return usual && dnn_problem().empty();
+}
+
+Status dnn_conv(ConvPass pass, const ConvArgs& args, const Stream& stream, bool* served) {
+  *served = false;
+  DeviceDnn& mine = of(stream.device);
+  const std::lock_guard lock(mine.mutex);
+  if (!mine.handle) TAPER_DNN_TRY(cudnnCreate, &mine.handle);
+  TAPER_DNN_TRY(cudnnSetStream, mine.handle, static_cast<cudaStream_t>(stream.handle));
+  Problem* found = nullptr;
+  TAPER_TRY(find(mine, pass, *args.plan, &found));
+  if (!found || !found->served) return {};
+
+  const Problem& p = *found;
+  const Scratch<char> workspace(stream, static_cast<int64_t>(p.workspace));
+  if (!workspace.status().ok()) return workspace.status();
+  const double one_d = 1, zero_d = 0;
+  const float one_f = 1, zero_f = 0;
+  const bool wide = args.plan->dtype == kDouble;
+  const void* const one = wide ? static_cast<const void*>(&one_d) : &one_f;
+  const void* const zero = wide ? static_cast<const void*>(&zero_d) : &zero_f;
+  switch (pass) {
+    case ConvPass::kForward:
+      TAPER_DNN_TRY(cudnnConvolutionForward, mine.handle, one, p.in, args.image, p.weight,
+                    args.weight, p.convolution, p.algorithm, workspace.get(), p.workspace, zero,
+                    p.out, args.to);
+      break;
+    case ConvPass::kData:
+      TAPER_DNN_TRY(cudnnConvolutionBackwardData, mine.handle, one, p.weight, args.weight, p.out,
+                    args.grad, p.convolution, p.algorithm, workspace.get(), p.workspace, zero, p.in,
+                    args.to);
+      break;
+    case ConvPass::kWeight:
+      TAPER_DNN_TRY(cudnnConvolutionBackwardFilter, mine.handle, one, p.in, args.image, p.out,
+                    args.grad, p.convolution, p.algorithm, workspace.get(), p.workspace, zero,
+                    p.weight, args.to);
+      break;
+  }
+  *served = true;
+  return {};
+}
+
+}  // namespace taper::kernels::cuda
