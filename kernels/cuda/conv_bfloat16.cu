@@ -3,8 +3,10 @@
 namespace taper::kernels::cuda {
 
 Status conv_bfloat16(ConvPass pass, const ConvArgs& args, const Stream& stream) {
-  using Large = MmaTile<__nv_bfloat16, 128, 128, 2, 4>;
-  using Small = MmaTile<__nv_bfloat16, 64, 64, 2, 2>;
+  // Higher than wide: a patch is looked up once for 128 channels. Eight warps to either, since what
+  // is known of a line takes registers: the fewer lines a thread has, the better.
+  using Large = MmaTile<__nv_bfloat16, 128, 64, 4, 2>;
+  using Small = MmaTile<__nv_bfloat16, 64, 64, 2, 4>;
   return conv_in_tiles<Large, Small, __nv_bfloat16>(pass, args, stream);
 }
 

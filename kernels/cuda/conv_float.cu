@@ -3,7 +3,7 @@
 namespace taper::kernels::cuda {
 
 Status conv_float(ConvPass pass, const ConvArgs& args, const Stream& stream) {
-  using Large = FmaTile<float, 128, 128, 8, 8, 8>;
+  using Large = FmaTile<float, 128, 64, 16, 8, 4>;
   using Small = FmaTile<float, 64, 64, 16, 4, 4>;
   return conv_in_tiles<Large, Small, float>(pass, args, stream);
 }

@@ -64,24 +64,19 @@ Status conv_weight_in_tiles(const ConvArgs& args, const ConvShape& s, const Stre
   return run_product<Tile>(stream, grad, patches, sink, size);
 }
 
-/// Large suits many channels on a card that it fills; a weight gradient is small, and what is deep
-/// is cut into parts.
+/// Large suits many channels on a card that it fills, and forward alone: finding the numbers of a
+/// data gradient takes registers that it does not leave, and a weight gradient is small.
 template <class Large, class Small, class T>
 Status conv_in_tiles(ConvPass pass, const ConvArgs& args, const Stream& stream) {
   const ConvPlan& p = *args.plan;
   const ConvShape s = shape_of(p);
   if (pass == ConvPass::kWeight) return conv_weight_in_tiles<Small, T>(args, s, stream);
-  const bool forward = pass == ConvPass::kForward;
-  const ProductSize size{forward ? s.out_channels : s.channels,
-                         p.batch * (forward ? s.positions : s.in_plane), 1, p.groups};
+  if (pass == ConvPass::kData) return conv_data_in_tiles<Small, T>(args, s, stream);
+  const ProductSize size{s.out_channels, p.batch * s.positions, 1, p.groups};
   const bool large = size.m > Small::kM &&
                      tiles_of<Large>(size) >= properties_of(stream.device).multi_processor_count;
-  if (forward) {
-    return large ? conv_forward_in_tiles<Large, T>(args, s, stream)
-                 : conv_forward_in_tiles<Small, T>(args, s, stream);
-  }
-  return large ? conv_data_in_tiles<Large, T>(args, s, stream)
-               : conv_data_in_tiles<Small, T>(args, s, stream);
+  return large ? conv_forward_in_tiles<Large, T>(args, s, stream)
+               : conv_forward_in_tiles<Small, T>(args, s, stream);
 }
 
 }  // namespace taper::kernels::cuda

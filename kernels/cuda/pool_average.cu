@@ -68,13 +68,13 @@ struct AdaptiveWindows {
 };
 
 template <class C>
-__device__ __forceinline__ C divisor(const Window& row, const Window& col, int64_t fixed) {
-  return static_cast<C>(fixed != 0 ? fixed : int64_t{row.extent} * col.extent);
+__device__ __forceinline__ C divisor(const Window& row, const Window& col, C fixed) {
+  return fixed != C(0) ? fixed : static_cast<C>(row.extent) * static_cast<C>(col.extent);
 }
 
 template <class T, class Windows>
 __global__ void __launch_bounds__(kPoolThreads)
-    average_pool_per_output(T* out, const T* in, PoolShape s, Windows windows, int64_t fixed,
+    average_pool_per_output(T* out, const T* in, PoolShape s, Windows windows, compute_t<T> fixed,
                             int count) {
   using C = compute_t<T>;
   for_pixels(count, [&](int i) {
@@ -82,18 +82,20 @@ __global__ void __launch_bounds__(kPoolThreads)
     const Window row = windows.row(at.y, s), col = windows.col(at.x, s);
     const T* const plane = in + int64_t{at.plane} * s.in_plane;
     C sum = 0;
-    for (int y = row.lo; y < row.hi; ++y) {
-      for (int x = col.lo; x < col.hi; ++x) sum += widen(plane[y * s.in_w + x]);
+    const T* from = plane + row.lo * s.in_w;
+    for (int y = row.lo; y < row.hi; ++y, from += s.in_w) {
+      for (int x = col.lo; x < col.hi; ++x) sum += widen(from[x]);
     }
-    const bool empty = row.lo == row.hi || col.lo == col.hi;
-    out[i] = narrow<T>(empty ? C(0) : sum / divisor<C>(row, col, fixed));
+    // An empty window has no extent to divide by.
+    if (row.lo < row.hi && col.lo < col.hi) sum /= divisor<C>(row, col, fixed);
+    out[i] = narrow<T>(sum);
   });
 }
 
 template <class T, class Windows>
 __global__ void __launch_bounds__(kPoolThreads)
     average_pool_gradient_per_input(T* grad_in, const T* grad_out, PoolShape s, Windows windows,
-                                    int64_t fixed, int count) {
+                                    compute_t<T> fixed, int count) {
   using C = compute_t<T>;
   for_pixels(count, [&](int i) {
     const PlanePlace at = in_place(i, s);

@@ -121,18 +121,17 @@ struct TurnedWeights {
   ConvShape shape;
 
   struct Line {
-    const T* at;
-    bool there;
+    const T* at;  ///< null outside
   };
   __device__ __forceinline__ Line line(int index, int group) const {
-    const bool there = index < shape.channels;
-    const int first = group * shape.out_channels * shape.channels + (there ? index : 0);
-    return {weight + int64_t{first} * shape.taps, there};
+    if (index >= shape.channels) return {nullptr};
+    const int first = group * shape.out_channels * shape.channels + index;
+    return {weight + int64_t{first} * shape.taps};
   }
   __device__ __forceinline__ void fetch(T (&to)[1], const Line& line, int depth, int end) const {
     const Quotient channel = divide(depth, shape.by_taps);
     const int offset = channel.quotient * shape.channels * shape.taps + channel.rest;
-    to[0] = line.there && depth < end ? line.at[offset] : T{};
+    to[0] = line.at && depth < end ? line.at[offset] : T{};
   }
 };
 
@@ -147,18 +146,16 @@ struct GradRows {
   ConvShape shape;
 
   struct Line {
-    const T* at;
-    bool there;
+    const T* at;  ///< null outside
   };
   __device__ __forceinline__ Line line(int index, int group) const {
-    const bool there = index < shape.out_channels;
-    const int channel = group * shape.out_channels + (there ? index : 0);
-    return {grad + int64_t{channel} * shape.positions, there};
+    if (index >= shape.out_channels) return {nullptr};
+    return {grad + int64_t{group * shape.out_channels + index} * shape.positions};
   }
   __device__ __forceinline__ void fetch(T (&to)[1], const Line& line, int depth, int end) const {
     const Quotient sample = divide(depth, shape.by_positions);
     const int64_t plane = int64_t{sample.quotient} * shape.groups * shape.out_channels;
-    to[0] = line.there && depth < end ? line.at[plane * shape.positions + sample.rest] : T{};
+    to[0] = line.at && depth < end ? line.at[plane * shape.positions + sample.rest] : T{};
   }
 };
 

@@ -53,10 +53,10 @@ __device__ __forceinline__ void put_tile(Pack (&tile)[kDepth][kPacks], const Loa
   }
 }
 
-// The bound is the block's size: up to 255 registers a thread, of which the larger tile takes half,
-// so that two blocks stay on a multiprocessor.
+// Two blocks to a multiprocessor, so that one multiplies while the other waits for memory: up to
+// 128 registers a thread.
 template <class Tile, class A, class B, class Sink>
-__global__ void __launch_bounds__(Tile::kThreads)
+__global__ void __launch_bounds__(Tile::kThreads, 2)
     product_fma_double_buffered(A a, B b, Sink sink, ProductGrid<typename Tile::Compute> grid) {
   using C = typename Tile::Compute;
   constexpr int kGroup = Tile::kGroup, kRows = Tile::kRows, kCols = Tile::kCols;

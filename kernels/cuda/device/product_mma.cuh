@@ -75,10 +75,10 @@ struct MmaLoader : TileLoader<Source, kLines, kDepth, kThreads> {
   }
 };
 
-// The bound is the block's size. The larger tile has 64 sums a thread and needs about twice as many
-// registers; two of its blocks fit a multiprocessor.
+// Two blocks to a multiprocessor, so that one multiplies while the other waits for memory: 128
+// registers a thread in the larger tile, half of them sums.
 template <class Tile, class A, class B, class Sink>
-__global__ void __launch_bounds__(Tile::kThreads)
+__global__ void __launch_bounds__(Tile::kThreads, 2)
     product_mma_three_stages(A a, B b, Sink sink, ProductGrid<float> grid) {
   using T = typename Tile::Element;
   using LayoutA = MmaLayout<A::kDeep, Tile::kM, Tile::kK>;
