@@ -47,7 +47,7 @@ TEST_CASE("copies between devices heed the streams of both", "[devices]") {
     const cuda::StreamGuard on_there(there), on_here(here);
     x = full({10000}, 3, on(0));
     x.mul_(2);
-    y = x.to(device(last), /*non_blocking=*/true);
+    y = x.to(device(last), /*non_blocking=*/true, /*copy=*/true);
     x.fill_(7);
     y.add_(1);
   }
