@@ -82,3 +82,13 @@ target_compile_definitions(taper_cuda PRIVATE TAPER_CUDA_HARDWARE)
 target_include_directories(taper_cuda SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
 target_link_libraries(taper_cuda PRIVATE taper_private ${TAPER_CUDART} Threads::Threads
                       ${CMAKE_DL_LIBS} rt)
+
+if(TAPER_CUDA STREQUAL "ON" AND NOT TAPER_SHARED)
+  add_library(taper_cuda_host OBJECT ${_host})
+  taper_private_settings(taper_cuda_host)
+  target_compile_definitions(taper_cuda_host PRIVATE TAPER_CUDA_HARDWARE)
+  target_include_directories(taper_cuda_host SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
+  target_link_libraries(taper_cuda_host PRIVATE taper_private)
+  taper_static_module(cuda hardware $<TARGET_OBJECTS:taper_cuda_host> ${_objects} ${TAPER_CUDART})
+  target_link_libraries(taper_static_cuda INTERFACE rt)
+endif()

@@ -117,6 +117,9 @@ Status state_of(int device, DeviceState** state) {
   if (*state) return {};
   if (device < 0 || device >= kMaxDevices) return no_such_device(device);
   auto& slot = all_states()[static_cast<size_t>(device)];
+  // So that properties_of cannot fail where the device is in use.
+  const DeviceProperties* properties = nullptr;
+  TAPER_TRY(find_properties(device, &properties));
   const std::lock_guard lock(mutex());
   if (!slot) {
     auto made = std::make_unique<DeviceState>(device);

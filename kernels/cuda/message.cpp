@@ -47,6 +47,17 @@ Status failed(const char* call, cudaError_t error) {
   return failed_at(std::move(name), error);
 }
 
+Status library_failed(const char* call, const char* library, int status) {
+  std::string what = std::string(call) + ": " + library + " status " + std::to_string(status);
+  const cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess) {
+    Status failure = failed_at(std::move(what), error);
+    failure.value = status;
+    return failure;
+  }
+  return {Code::kDeviceError, status, 0, keep(std::move(what))};
+}
+
 Status failed_at(std::string what, cudaError_t error) {
   cudaGetLastError();  // reported here; a later call must not report it again
   what += std::string(": ") + cudaGetErrorName(error) + ": " + cudaGetErrorString(error);
