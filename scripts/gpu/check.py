@@ -76,7 +76,12 @@ class Check:
         self.report["parts"].append(entry)
         start = time.monotonic()
         self.part_end = min(start + limit, self.end)
-        entry["outcome"], text = self.outcome_of(function)
+        try:
+            entry["outcome"], text = self.outcome_of(function)
+        except BaseException:  # Ctrl-C, or whoever started the check ends it
+            entry["outcome"] = self.report["outcome"] = "stopped"
+            report.write(self.report, self.folder)
+            raise
         summary, _, detail = text.partition("\n")
         entry["seconds"] = round(time.monotonic() - start, 1)
         entry["summary"] = summary
