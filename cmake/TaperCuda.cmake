@@ -16,8 +16,15 @@ else()
   return()
 endif()
 
+function(taper_nvcc_suits result program)
+  execute_process(COMMAND ${program} --version OUTPUT_VARIABLE _version ERROR_QUIET)
+  if(NOT _version MATCHES "release ([0-9.]+)" OR CMAKE_MATCH_1 VERSION_LESS 12.8)
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
 find_program(TAPER_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin
-             PATHS /usr/local/cuda/bin /opt/cuda/bin DOC "NVIDIA's compiler")
+             PATHS /usr/local/cuda/bin /opt/cuda/bin ${TAPER_FETCHED_CUDA}/bin
+             VALIDATOR taper_nvcc_suits DOC "NVIDIA's compiler, 12.8 or newer")
 set(_root)
 if(TAPER_NVCC)
   get_filename_component(_root ${TAPER_NVCC} REALPATH)
