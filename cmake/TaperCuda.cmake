@@ -16,8 +16,15 @@ else()
   return()
 endif()
 
+function(taper_nvcc_suits result program)
+  execute_process(COMMAND ${program} --version OUTPUT_VARIABLE _version ERROR_QUIET)
+  if(NOT _version MATCHES "release ([0-9.]+)" OR CMAKE_MATCH_1 VERSION_LESS 12.8)
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
 find_program(TAPER_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin
-             PATHS /usr/local/cuda/bin /opt/cuda/bin DOC "NVIDIA's compiler")
+             PATHS /usr/local/cuda/bin /opt/cuda/bin ${TAPER_FETCHED_CUDA}/bin
+             VALIDATOR taper_nvcc_suits DOC "NVIDIA's compiler, 12.8 or newer")
 set(_root)
 if(TAPER_NVCC)
   get_filename_component(_root ${TAPER_NVCC} REALPATH)
@@ -46,11 +53,21 @@ message(STATUS "CUDA plugin: target taper_cuda, by ${TAPER_NVCC} for sm_"
 set(_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER}
     -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden -DTAPER_CUDA_HARDWARE
     -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
-foreach(arch IN LISTS TAPER_CUDA_ARCHITECTURES)
-  list(APPEND _flags -gencode=arch=compute_${arch},code=sm_${arch})
-endforeach()
+# The front end takes longer than the assembler, and runs once for each virtual architecture: the
+# oldest's PTX is assembled for all but the newest.
+list(GET TAPER_CUDA_ARCHITECTURES 0 _oldest)
 list(GET TAPER_CUDA_ARCHITECTURES -1 _newest)
-list(APPEND _flags -gencode=arch=compute_${_newest},code=compute_${_newest})
+set(_real)
+foreach(arch IN LISTS TAPER_CUDA_ARCHITECTURES)
+  if(NOT arch STREQUAL _newest)
+    list(APPEND _real sm_${arch})
+  endif()
+endforeach()
+if(_real)
+  list(JOIN _real "," _real)
+  list(APPEND _flags -gencode=arch=compute_${_oldest},code=[${_real}])
+endif()
+list(APPEND _flags -gencode=arch=compute_${_newest},code=[sm_${_newest},compute_${_newest}])
 
 # taper_nvcc(<variable> <file>...): the object files of .cu files.
 function(taper_nvcc variable)
