@@ -43,8 +43,12 @@ endif()
 message(STATUS "CUDA plugin: target taper_cuda, by ${TAPER_NVCC} for sm_"
                "${TAPER_CUDA_ARCHITECTURES}")
 
+set(_no_unique)
+if(NOT TAPER_SHARED AND TAPER_HAS_NO_GNU_UNIQUE)  # see kernels/emulator/CMakeLists.txt
+  set(_no_unique ,-fno-gnu-unique)
+endif()
 set(_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER}
-    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden -DTAPER_CUDA_HARDWARE
+    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique} -DTAPER_CUDA_HARDWARE
     -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
 foreach(arch IN LISTS TAPER_CUDA_ARCHITECTURES)
   list(APPEND _flags -gencode=arch=compute_${arch},code=sm_${arch})
@@ -89,6 +93,9 @@ if(TAPER_CUDA STREQUAL "ON" AND NOT TAPER_SHARED)
   target_compile_definitions(taper_cuda_host PRIVATE TAPER_CUDA_HARDWARE)
   target_include_directories(taper_cuda_host SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
   target_link_libraries(taper_cuda_host PRIVATE taper_private)
+  if(TAPER_HAS_NO_GNU_UNIQUE)
+    target_compile_options(taper_cuda_host PRIVATE -fno-gnu-unique)
+  endif()
   taper_static_module(cuda hardware $<TARGET_OBJECTS:taper_cuda_host> ${_objects} ${TAPER_CUDART})
   target_link_libraries(taper_static_cuda INTERFACE rt)
 endif()
