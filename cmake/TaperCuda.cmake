@@ -50,9 +50,13 @@ endif()
 message(STATUS "CUDA plugin: target taper_cuda, by ${TAPER_NVCC} for sm_"
                "${TAPER_CUDA_ARCHITECTURES}")
 
+set(_no_unique)
+if(NOT TAPER_SHARED AND TAPER_HAS_NO_GNU_UNIQUE)  # see kernels/emulator/CMakeLists.txt
+  set(_no_unique ,-fno-gnu-unique)
+endif()
 set(_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER}
-    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden -DTAPER_CUDA_HARDWARE
-    -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
+    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique}
+    -DTAPER_CUDA_HARDWARE -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
 # The front end takes longer than the assembler, and runs once for each virtual architecture: the
 # oldest's PTX is assembled for all but the newest.
 list(GET TAPER_CUDA_ARCHITECTURES 0 _oldest)
@@ -97,6 +101,9 @@ taper_private_settings(taper_cuda_host)
 target_link_libraries(taper_cuda_host PRIVATE taper_private)
 target_compile_definitions(taper_cuda_host PRIVATE TAPER_CUDA_HARDWARE)
 target_include_directories(taper_cuda_host SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
+if(_no_unique)
+  target_compile_options(taper_cuda_host PRIVATE -fno-gnu-unique)
+endif()
 
 set(_libraries ${TAPER_CUDART} Threads::Threads ${CMAKE_DL_LIBS} rt)
 add_library(taper_cuda MODULE ${_all} $<TARGET_OBJECTS:taper_cuda_host> ${_objects})
