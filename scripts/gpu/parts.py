@@ -58,7 +58,9 @@ def see_machine(check, settings):
     if settings.root:
         check.environment.setdefault("CUDA_HOME", settings.root)
     check.environment |= {"TAPER_CUDA": settings.kind, "CCACHE_BASEDIR": settings.source,
-                          "CCACHE_NOHASHDIR": "1"}
+                          "CCACHE_NOHASHDIR": "1",
+                          # Float is float, in the tests and in the rows that are compared.
+                          "NVIDIA_TF32_OVERRIDE": "0"}
     if settings.torch and not settings.emulated:  # cuBLAS and cuDNN, the same as PyTorch's
         paths = settings.torch["libraries"] + [os.environ.get("LD_LIBRARY_PATH", "")]
         check.environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, paths))
