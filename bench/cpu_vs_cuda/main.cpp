@@ -3,6 +3,7 @@
 // bare cuBLAS. On the emulator, results are compared and nothing is timed.
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -253,6 +254,8 @@ int program(const Options& options) {
 }  // namespace versus
 
 int main(int argc, char** argv) {
+  // Float is float on both sides; NVIDIA's libraries read this when they are loaded.
+  setenv("NVIDIA_TF32_OVERRIDE", "0", /*overwrite=*/0);
   versus::Options options;
   examples::CommandLine line(
       "The main ops on the CPU and on a CUDA device: compared, then timed with events.");

@@ -38,8 +38,8 @@ class Check:
         return self.part_end - time.monotonic()
 
     def run(self, command, log, cwd=None, accept=(0,), **environment):
-        """Runs a program until the part's time is over; returns (status, output). Its output is kept
-        in the log. A status that is not accepted fails the part, with the last lines."""
+        """Runs a program until the part's time is over; returns (status, output), and keeps the
+        output in the log. A status that is not accepted fails the part, with the last lines."""
         path = os.path.join(self.logs, log + ".log")
         with open(path, "ab") as out:
             out.write(f"$ {' '.join(command)}\n".encode())

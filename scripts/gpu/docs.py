@@ -19,7 +19,7 @@ def write(root, path):
     except (OSError, ValueError, KeyError) as error:
         raise Refused(f"--write-docs {path}: this is no report of gpu_check: {error}") from None
     if kind != "hardware":
-        raise Refused(f"--write-docs {path}: this report is the emulator's; the page is about cards")
+        raise Refused(f"--write-docs {path}: this report is the emulator's, not a card's")
     if commit.endswith("-dirty"):
         raise Refused(f"--write-docs {path}: the bundle had changes that were not committed")
     page = os.path.join(root, PAGE)

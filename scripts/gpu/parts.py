@@ -58,7 +58,9 @@ def see_machine(check, settings):
     if settings.root:
         check.environment.setdefault("CUDA_HOME", settings.root)
     check.environment |= {"TAPER_CUDA": settings.kind, "CCACHE_BASEDIR": settings.source,
-                          "CCACHE_NOHASHDIR": "1"}
+                          "CCACHE_NOHASHDIR": "1",
+                          # Float is float, in the tests and in the rows that are compared.
+                          "NVIDIA_TF32_OVERRIDE": "0"}
     if settings.torch and not settings.emulated:  # cuBLAS and cuDNN, the same as PyTorch's
         paths = settings.torch["libraries"] + [os.environ.get("LD_LIBRARY_PATH", "")]
         check.environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, paths))
@@ -134,7 +136,8 @@ def catch_results(path):
         count += 1
         problem = case.find("failure") if case.find("failure") is not None else case.find("error")
         if problem is not None:
-            failed.append((case.get("name"), (problem.text or problem.get("message") or "").strip()))
+            text = problem.text or problem.get("message") or ""
+            failed.append((case.get("name"), text.strip()))
     return count, failed
 
 
@@ -152,7 +155,8 @@ def judge(count, failed, what):
 def kernel_tests(check, settings, log, **environment):
     out = os.path.join(check.logs, log + ".xml")
     program = settings.program("test_cuda")
-    status, printed = check.run([program, "-r", "junit", "-o", out], log, accept=None, **environment)
+    status, printed = check.run([program, "-r", "junit", "-o", out], log, accept=None,
+                                **environment)
     if status < 0 or not os.path.exists(out):
         raise Failed(f"test_cuda ended with {status}; logs/{log}.log\n"
                      + "\n".join(printed.splitlines()[-15:]))
@@ -207,8 +211,8 @@ def compare_torch(check, settings):
     if not ratios:
         raise Failed("no row was measured in PyTorch; logs/torch.log")
     mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
-    return (f"{version}: Taper takes {mean:.2f} of its time (geometric mean of {len(ratios)} rows), "
-            f"{min(ratios):.2f} to {max(ratios):.2f}")
+    return (f"{version}: Taper takes {mean:.2f} of its time (geometric mean of {len(ratios)} "
+            f"rows), {min(ratios):.2f} to {max(ratios):.2f}")
 
 
 def merge_torch(rows, path):
@@ -251,9 +255,10 @@ def suite(check, settings):
     check.run([*ctest, "-j", str(jobs), "--output-on-failure", "--output-junit", out, "--timeout",
                str(max(1, int(check.left() - 2)))], "suite", accept=None)
     root = xml.etree.ElementTree.parse(out).getroot()
-    failed = [(case.get("name"), tail(case.findtext("system-out"))) for case in root.iter("testcase")
+    cases = list(root.iter("testcase"))
+    failed = [(case.get("name"), tail(case.findtext("system-out"))) for case in cases
               if case.get("status") != "run"]
-    return judge(len(list(root.iter("testcase"))), failed, "programs of the suite")
+    return judge(len(cases), failed, "programs of the suite")
 
 
 def tail(text):

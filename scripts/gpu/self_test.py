@@ -72,15 +72,16 @@ def run_in(folder):
     check.part("late", 5, stored)
     expect(not check.finish(), "a check with failures has passed")
 
-    outcomes = {part["name"]: part for part in report.read(os.path.join(folder, "report.json"))["parts"]}
-    for name, outcome, word in (("passes", "passed", "saw it"), ("fails", "failed", "found something"),
-                                ("status", "failed", "ended with 3"), ("lacks", "failed", "cannot start"),
-                                ("crashes", "failed", "ZeroDivisionError"),
-                                ("skips", "skipped", "not here"), ("hangs", "timed out", "stopped"),
-                                ("sees", "passed", ""), ("late", "skipped", "no time")):
+    stored_parts = report.read(os.path.join(folder, "report.json"))["parts"]
+    outcomes = {part["name"]: part for part in stored_parts}
+    for name, outcome, word in (
+            ("passes", "passed", "saw it"), ("fails", "failed", "found something"),
+            ("status", "failed", "ended with 3"), ("lacks", "failed", "cannot start"),
+            ("crashes", "failed", "ZeroDivisionError"), ("skips", "skipped", "not here"),
+            ("hangs", "timed out", "stopped"), ("sees", "passed", ""), ("late", "skipped", "no time")):
         got = outcomes[name]
         expect(got["outcome"] == outcome and word in got["summary"], f"{name}: {got}")
-    expect("last words" in outcomes["status"]["detail"], "the output of a program that failed is lost")
+    expect("last words" in outcomes["status"]["detail"], "a failed program's output is lost")
     expect(outcomes["hangs"]["seconds"] < 3, f"a limit of 1.5 s took {outcomes['hangs']}")
     # The part before a running one is on the disk already.
     expect(seen == [[], ["passed", "failed", "failed", "failed", "failed", "skipped", "timed out"]],
