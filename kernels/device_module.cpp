@@ -191,6 +191,9 @@ void fail_runtime(const Status& status, const char* what, Device device) {
                           device, ", reported by ", what,
                           ", the first call after it that waited; CUDA_LAUNCH_BLOCKING=1 reports "
                           "it at the call itself)");
+    case Code::kInvalidValue:
+      d::fail<ValueError>(status.what ? status.what : "invalid value", " (", device,
+                          ", reported by ", what, ")");
     case Code::kOutOfMemory:
       d::fail<OutOfMemoryError>(status.what ? status.what : "CUDA out of memory.");
     default:

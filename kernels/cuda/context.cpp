@@ -180,6 +180,10 @@ Status fault_of_this_call(const Stream& stream) {
   TAPER_TRY(state_of(stream.device, &state));
   Status status = state->take_fault();
   if (status.code == Code::kIndexOutOfRange) status.what = nullptr;
+  if (status.code == Code::kInvalidValue && status.what) {  // "bernoulli: a probability ..."
+    const char* const colon = std::strstr(status.what, ": ");
+    if (colon) status.what = colon + 2;
+  }
   return status;
 }
 

@@ -80,6 +80,20 @@ TEST_CASE("an index out of range is reported with the name of the op", "[index]"
   }
 }
 
+TEST_CASE("a probability out of range is reported with the name of the op", "[index]") {
+  const auto call = [] { full({3}, 1.5, on_cuda()).bernoulli(); };
+  if (launches_block()) {
+    contains(error_of(call), "bernoulli_: a probability outside [0, 1]");
+  } else {
+    CHECK(error_of(call) == "");
+    CHECK_THROWS_AS(cuda::synchronize(), ValueError);
+    call();
+    contains(error_of([] { cuda::synchronize(); }),
+             "bernoulli: a probability outside [0, 1] (cuda:0, reported by cuda::synchronize)");
+  }
+  cuda::synchronize();
+}
+
 TEST_CASE("whatever waits reports an index out of range", "[index]") {
   if (launches_block()) return;
   const Tensor x = arange(4, on_cuda());

@@ -1,3 +1,5 @@
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -161,4 +163,21 @@ TEST_CASE("without a device the loader warns once that nothing is pinned, and th
   const size_t first = outcome.output.find(warning);
   REQUIRE(first != std::string::npos);
   CHECK(outcome.output.find(warning, first + 1) == std::string::npos);
+}
+
+TEST_CASE("a program that never says cuda", "[.never]") {
+  const Tensor x = ones({3}).requires_grad_();
+  manual_seed(3);
+  (x * rand({3})).sum().backward();
+  CHECK(x.grad().is_cpu());
+  CHECK(dlopen(TAPER_PLUGIN, RTLD_NOW | RTLD_NOLOAD) == nullptr);
+  CHECK(cuda::is_available());
+  CHECK(dlopen(TAPER_PLUGIN, RTLD_NOW | RTLD_NOLOAD) != nullptr);
+}
+
+TEST_CASE("a program that never says cuda loads no plugin") {
+  const support::Outcome outcome =
+      support::run_test("a program that never says cuda", "TAPER_CUDA=emulated");
+  INFO(outcome.output);
+  CHECK(outcome.status == 0);
 }
