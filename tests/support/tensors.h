@@ -114,8 +114,9 @@ inline std::vector<double> values(const Tensor& tensor) {
 /// A tensor of these elements; without strides contiguous.
 inline Tensor make(const std::vector<double>& elements, const Sizes& sizes,
                    ScalarType dtype = taper::kFloat, const Sizes* strides = nullptr) {
-  Tensor tensor =
-      strides ? taper::empty_strided(sizes, *strides, dtype) : taper::empty(sizes, dtype);
+  const auto here = taper::TensorOptions(dtype).device(taper::kCPU);
+  const Tensor tensor =
+      strides ? taper::empty_strided(sizes, *strides, here) : taper::empty(sizes, here);
   size_t next = 0;
   for_each_offset(sizes, tensor.strides().vec(), [&](int64_t offset) {
     write(dtype, tensor.data_ptr(), offset, elements[next++]);
