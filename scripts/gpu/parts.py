@@ -233,16 +233,17 @@ def demo(check, settings):
     out = os.path.join(check.folder, "demo")
     shutil.rmtree(out, ignore_errors=True)
     command = [settings.program("train_cnn"), "--device", "cuda", "--out", out]
-    if settings.emulated:
-        check.run([*command, "--dry-run"], "demo")
-        return "a few batches of training"
+    least = 0.8
+    if settings.emulated:  # four steps, to see that it runs
+        command += ["--images", "128", "--batch", "32", "--epochs", "1"]
+        least = 0
     check.run(command, "demo")
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         summary = json.load(file)
     text = (f"test accuracy {100 * summary['test_accuracy']:.1f} % on {summary['dataset']}, "
             f"{summary['samples_per_second']:,.0f} samples/s")
-    if summary["test_accuracy"] < 0.8:
-        raise Failed(f"{text}; at least 80 % was expected")
+    if summary["test_accuracy"] < least:
+        raise Failed(f"{text}; at least {100 * least:.0f} % was expected")
     return text
 
 

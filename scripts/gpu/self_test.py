@@ -78,7 +78,8 @@ def run_in(folder):
             ("passes", "passed", "saw it"), ("fails", "failed", "found something"),
             ("status", "failed", "ended with 3"), ("lacks", "failed", "cannot start"),
             ("crashes", "failed", "ZeroDivisionError"), ("skips", "skipped", "not here"),
-            ("hangs", "timed out", "stopped"), ("sees", "passed", ""), ("late", "skipped", "no time")):
+            ("hangs", "timed out", "stopped"), ("sees", "passed", ""),
+            ("late", "skipped", "no time")):
         got = outcomes[name]
         expect(got["outcome"] == outcome and word in got["summary"], f"{name}: {got}")
     expect("last words" in outcomes["status"]["detail"], "a failed program's output is lost")
