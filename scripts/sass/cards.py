@@ -1,4 +1,4 @@
-"""What fits on a multiprocessor, and how long a kernel's main way keeps which part of a card busy."""
+"""What fits on a multiprocessor, and how long a main way keeps which part of a card busy."""
 from typing import NamedTuple
 
 from kinds import SIZES
@@ -74,10 +74,11 @@ def work_of(kernel, named, card):
     if not element or not counted:
         return None
     loads, stores = main["loads"], main["stores"]
-    if kind.access == "none":  # ways for other widths, of which one is gone, are in the same blocks
+    if kind.access in ("none", "cached"):  # ways for several widths, of which one is taken
         loads, stores = widest(loads) if loads else [], widest(stores) if stores else []
     elements = sum(widest(counted)) / (kind.arrays * SIZES[element])
     moved = sum(loads) + sum(stores)
-    limits["memory"] = 32 * moved / card.bytes_per_cycle()
+    if kind.access != "cached":
+        limits["memory"] = 32 * moved / card.bytes_per_cycle()
     return Work(moved / elements, main["instructions"] / elements,
                 {part: cycles / elements for part, cycles in limits.items()})

@@ -1,8 +1,9 @@
 """The way that the bulk of the data takes through a kernel's machine code.
 
-Of all ways from a kernel's first instruction to its end, each loop once, the one that moves the most
-bytes by 16-byte accesses, then the most bytes at all, then takes the fewest instructions. Where its
-accesses are in loops, those loops are what counts: the rest happens once for many elements.
+Of all ways from a kernel's first instruction to its end, each loop once, the one that moves the
+most bytes by 16-byte accesses, then the most bytes at all, then takes the fewest instructions.
+Where its accesses are in loops, those loops are what counts: the rest happens once for many
+elements.
 """
 import re
 
@@ -18,8 +19,8 @@ STORES = ("STG", "ST")
 PIPES = (("tensor", re.compile(r"\w+MMA$")), ("double", re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)$")),
          ("special", re.compile(r"(MUFU|F2F|F2I|I2F|I2I|FRND|POPC|FLO|BREV)$")),
          ("fma", re.compile(r"(FADD|FMUL|FFMA|IMAD|HADD2|HMUL2|HFMA2)$")),
-         ("alu", re.compile(r"(I\w+|V\w+|F(MNMX|SETP|SEL|SET|2FP|CHK)\w*|LOP3|SHF|SEL|PRMT|LEA|MOV|SGXT|"
-                            r"BMSK|PLOP3|HMNMX2|HSETP2|R2P|P2R)$")))
+         ("alu", re.compile(r"(I\w+|V\w+|F(MNMX|SETP|SEL|SET|2FP|CHK)\w*|LOP3|SHF|SEL|PRMT|LEA|"
+                            r"MOV|SGXT|BMSK|PLOP3|HMNMX2|HSETP2|R2P|P2R)$")))
 
 
 def split(text):
@@ -87,7 +88,7 @@ class Block:
                 self.pipes[pipe] += 1
 
     def settle(self):
-        """Of accesses for which a predicate is true and others for which it is false, the larger."""
+        """Of accesses where a predicate is true and others where it is false, the larger."""
         self.loads, self.stores = larger_side(self.loads), larger_side(self.stores)
 
     def weight(self):

@@ -4,13 +4,27 @@ import os
 from collections import defaultdict
 
 from cards import CARDS, SHARED, blocks_on_multiprocessor, work_of
-from kinds import EXCEPTIONS, Kernel
+from kinds import EXCEPTIONS, TYPE, Kernel
 
 GOALS = {"memory": {"share": 0.85, "of": "a copy on the device"},
          "gemm": {"share": 0.97, "of": "bare cuBLAS"}}
 # Instances that speak for their template, where they are there; else one of float's.
-EXAMPLES = ("elementwise_packets<Add, 2, float>", "elementwise_strided<Add, 2, float>",
-            "reduce_rows<SumOf<float>>", "fill_packets<unsigned int, 4>")
+EXAMPLES = (
+    "elementwise_packets<Add, 2, float>", "elementwise_strided<Add, 2, float>",
+    "reduce_rows<FoldOp<float, SumRule>>", "reduce_columns<FoldOp<float, SumRule>>",
+    "fill_packets<unsigned int, 4>", "transpose_tiles<MoveTile<unsigned int>>",
+    "product_fma_double_buffered<FmaTile<float, 128, 128, 16, 8, 8>, MatrixSource<float, true, "
+    "false>, MatrixSource<float, false, false>, MatrixSink<float, float>>",
+    "product_mma_three_stages<MmaTile<__half, 128, 128, 2, 4>, MatrixSource<__half, true, true>, "
+    "MatrixSource<__half, false, true>, MatrixSink<__half, float>>")
+# Of the JSON file. A number where it is the same for all, else one for each architecture or card.
+COLUMNS = {
+    "threads": "of a block at most", "blocks": "that the launch bound states, on a multiprocessor",
+    "shared": "bytes of shared memory of a block", "registers": "of a thread",
+    "resident": "threads on a multiprocessor", "bytes": "of an element",
+    "instructions": "for an element", "limit": "what takes the most time",
+    "copy": "expected share of the speed of a copy on the device",
+    "peak": "share of the time that the tensor cores, or the float32 units, are busy"}
 PARTS = {"memory": "memory", "issue": "issue slots", "alu": "integer units", "fma": "float32 units",
          "double": "float64 units", "special": "special functions", "tensor": "tensor cores"}
 
@@ -27,30 +41,30 @@ at a time, and {shared_a100} KiB (A100) or {shared_h100} KiB (H100, B200) of sha
 threads are the most. `blocks` is what a kernel states, `__launch_bounds__(threads, blocks)`; the
 check fails below it, and where nothing is stated below half of the threads.
 
-**The main way.** Of all ways through a kernel, the one that moves the most data by 16-byte accesses;
-where that is in loops, one turn of those. Bytes and instructions are counted there and divided by
-the elements that it handles. All bytes are taken to come from memory, though some are in a cache:
-the parameters of a norm, a row's second reading.
+**The main way.** Of all ways through a kernel, the one that moves the most data by 16-byte
+accesses; where that is in loops, one turn of those. Bytes and instructions are counted there and
+divided by the elements that it handles. All bytes are taken to come from memory, though some are in
+a cache: the parameters of a norm, a row's second reading.
 
 **The limit.** A warp has 32 elements under way, and a multiprocessor four parts that each take one
 instruction of a warp in a cycle. For 32 elements, then:
 
 | what | cycles of one of the four parts | A100 | H100 |
 |---|---|---|---|
-| memory | 32 x bytes / what memory gives it in a cycle | {bytes_a100:.2f} bytes | {bytes_h100:.2f} bytes |
+| memory | 32 x bytes / what memory gives in one | {bytes_a100:.2f} bytes | {bytes_h100:.2f} bytes |
 | issue slots | instructions | 1 | 1 |
 {pipes}
 
 The largest is the limit. Memory gives {bandwidth_a100} GB/s (A100 with 80 GB, {mp_a100}
-multiprocessors, {ghz_a100} GHz) and {bandwidth_h100} GB/s (H100 SXM, {mp_h100}, {ghz_h100} GHz): a
-kernel is bound by memory as long as a byte costs fewer than {balance_a100:.0f} instructions on an A100
-and {balance_h100:.0f} on an H100.
+multiprocessors, {ghz_a100} GHz) and {bandwidth_h100} GB/s (H100 SXM, {mp_h100}, {ghz_h100} GHz):
+a kernel is bound by memory as long as a byte costs fewer than {balance_a100:.0f} instructions on an
+A100 and {balance_h100:.0f} on an H100.
 
 **The goals.** {memory:.0%} of a copy on the device where memory is the limit; where it is not, that
-times memory's share of the largest (`copy` in the tables). For products {gemm:.0%} of bare cuBLAS, by
-way of cuBLAS; our own are there for machines without it, and `peak` is what share of the tensor
-cores' or float32 units' time their inner loop keeps them busy. On an H100 `mma.sync`, which they
-use, reaches some 60 % of what the tensor cores can do by other instructions.
+times memory's share of the largest (`copy` in the tables). For products {gemm:.0%} of bare cuBLAS,
+by way of cuBLAS; our own are there for machines without it, and `peak` is what share of the time
+their inner loop keeps the tensor cores, or the float32 units, busy. On an H100 `mma.sync`, which
+they use, reaches some 60 % of what the tensor cores can do by other instructions.
 """
 
 
@@ -93,18 +107,32 @@ def add_work(row, kernel, named, card):
         return
     row.setdefault("bytes", {})[card.name] = round(work.bytes, 2)
     row.setdefault("instructions", {})[card.name] = round(work.instructions, 1)
+    if named.kind.access == "cached":
+        return
     row.setdefault("copy", {})[card.name] = round(GOALS["memory"]["share"] * work.share("memory"),
                                                   2)
+
+
+def shorter(row):
+    """Without zeros, and once what is the same for all architectures or cards."""
+    short = {}
+    for key, value in row.items():
+        if isinstance(value, dict) and len(set(value.values())) == 1:
+            value = next(iter(value.values()))
+        if value != 0 or key == "copy":
+            short[key] = value
+    return short
 
 
 def as_json(rows, nvcc):
     """One line a kernel, so that a change can be read."""
     head = {"nvcc": nvcc, "goals": GOALS,
+            "columns": COLUMNS,
             "cards": {card.name: {"arch": card.arch, "multiprocessors": card.multiprocessors,
                                   "gigahertz": card.gigahertz, "bandwidth": card.bandwidth}
                       for card in CARDS}}
     lines = [json.dumps(key) + ": " + json.dumps(value) + "," for key, value in head.items()]
-    body = ",\n".join("  " + json.dumps(row) for row in rows)
+    body = ",\n".join("  " + json.dumps(shorter(row)) for row in rows)
     return "{\n" + "\n".join(lines) + '\n"kernels": [\n' + body + "\n]\n}\n"
 
 
@@ -114,9 +142,9 @@ def example_of(rows):
             return row
     told = [row for row in rows if "limit" in row] or rows
     # Packets rather than single elements, float rather than others.
-    told.sort(key=lambda row: (Kernel.of(row["kernel"]).kind.access == "none",
-                               "float" not in row["kernel"], row["kernel"]))
-    return told[0]
+    return min(told, key=lambda row: (Kernel.of(row["kernel"]).kind.access in ("none", "cached"),
+                                      TYPE.findall(row["kernel"])[:1] != ["float"],
+                                      row["kernel"]))
 
 
 def on_cards(row, key, write=number):
@@ -169,7 +197,7 @@ def as_markdown(rows, nvcc):
             "| kernel | bytes | instructions | limit | copy or peak |", "|---|---|---|---|---|"]
     for name, own in sorted(families.items()):
         row = example_of(own)
-        share = on_cards(row, "copy" if "copy" in row else "peak", "{:.0%}".format)
+        share = on_cards(row, "peak" if "peak" in row else "copy", "{:.0%}".format)
         out.append(f"| `{row['kernel']}` | {on_cards(row, 'bytes')} | "
                    f"{on_cards(row, 'instructions')} | {limits(row)} | {share} |")
     slow = [row for row in rows if "copy" in row and row["limit"].get("H100") != "memory"
@@ -182,7 +210,8 @@ def as_markdown(rows, nvcc):
                    f"{on_cards(row, 'instructions')} | {limits(row)} | "
                    f"{on_cards(row, 'copy', '{:.0%}'.format)} |")
     out += ["\n## Exceptions from the rules\n", "| kernels | rule | why |", "|---|---|---|"]
-    out += [f"| `{kernels}` | {rule} | {why} |".replace("|", "|") for kernels, rule, why in EXCEPTIONS]
+    out += ["| `{}` | {} | {} |".format(kernels.replace("|", "\\|"), rule, why)
+            for kernels, rule, why in EXCEPTIONS]
     return "\n".join(out) + "\n"
 
 

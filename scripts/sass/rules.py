@@ -54,7 +54,7 @@ def access(kernel, named):
         if not main["pipes"]["tensor"]:
             yield "no HMMA in its main loop"
         return
-    if kind.access in ("none", "fma"):
+    if kind.access in ("none", "cached", "fma"):
         return
     loads, stores = main["loads"], main["stores"]
     full_loads = bool(loads) and max(loads) >= 16
