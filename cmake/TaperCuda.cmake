@@ -16,8 +16,15 @@ else()
   return()
 endif()
 
+function(taper_nvcc_suits result program)
+  execute_process(COMMAND ${program} --version OUTPUT_VARIABLE _version ERROR_QUIET)
+  if(NOT _version MATCHES "release ([0-9.]+)" OR CMAKE_MATCH_1 VERSION_LESS 12.8)
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
 find_program(TAPER_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin
-             PATHS /usr/local/cuda/bin /opt/cuda/bin DOC "NVIDIA's compiler")
+             PATHS /usr/local/cuda/bin /opt/cuda/bin ${TAPER_FETCHED_CUDA}/bin
+             VALIDATOR taper_nvcc_suits DOC "NVIDIA's compiler, 12.8 or newer")
 set(_root)
 if(TAPER_NVCC)
   get_filename_component(_root ${TAPER_NVCC} REALPATH)
@@ -43,14 +50,28 @@ endif()
 message(STATUS "CUDA plugin: target taper_cuda, by ${TAPER_NVCC} for sm_"
                "${TAPER_CUDA_ARCHITECTURES}")
 
+set(_no_unique)
+if(NOT TAPER_SHARED AND TAPER_HAS_NO_GNU_UNIQUE)  # see kernels/emulator/CMakeLists.txt
+  set(_no_unique ,-fno-gnu-unique)
+endif()
 set(_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER}
-    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden -DTAPER_CUDA_HARDWARE
-    -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
-foreach(arch IN LISTS TAPER_CUDA_ARCHITECTURES)
-  list(APPEND _flags -gencode=arch=compute_${arch},code=sm_${arch})
-endforeach()
+    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique}
+    -DTAPER_CUDA_HARDWARE -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
+# The front end takes longer than the assembler, and runs once for each virtual architecture: the
+# oldest's PTX is assembled for all but the newest.
+list(GET TAPER_CUDA_ARCHITECTURES 0 _oldest)
 list(GET TAPER_CUDA_ARCHITECTURES -1 _newest)
-list(APPEND _flags -gencode=arch=compute_${_newest},code=compute_${_newest})
+set(_real)
+foreach(arch IN LISTS TAPER_CUDA_ARCHITECTURES)
+  if(NOT arch STREQUAL _newest)
+    list(APPEND _real sm_${arch})
+  endif()
+endforeach()
+if(_real)
+  list(JOIN _real "," _real)
+  list(APPEND _flags -gencode=arch=compute_${_oldest},code=[${_real}])
+endif()
+list(APPEND _flags -gencode=arch=compute_${_newest},code=[sm_${_newest},compute_${_newest}])
 
 # taper_nvcc(<variable> <file>...): the object files of .cu files.
 function(taper_nvcc variable)
@@ -75,10 +96,28 @@ endfunction()
 file(GLOB _host CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cpp)
 file(GLOB _device CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
 taper_nvcc(_objects ${_device})
-add_library(taper_cuda MODULE ${_all} ${_host} ${_objects})
-taper_private_settings(taper_cuda)
+add_library(taper_cuda_host OBJECT EXCLUDE_FROM_ALL ${_host})
+taper_private_settings(taper_cuda_host)
+target_link_libraries(taper_cuda_host PRIVATE taper_private)
+target_compile_definitions(taper_cuda_host PRIVATE TAPER_CUDA_HARDWARE)
+target_include_directories(taper_cuda_host SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
+if(_no_unique)
+  target_compile_options(taper_cuda_host PRIVATE -fno-gnu-unique)
+endif()
+
+set(_libraries ${TAPER_CUDART} Threads::Threads ${CMAKE_DL_LIBS} rt)
+add_library(taper_cuda MODULE ${_all} $<TARGET_OBJECTS:taper_cuda_host> ${_objects})
+set_target_properties(taper_cuda PROPERTIES LINKER_LANGUAGE CXX)
 taper_plugin_settings(taper_cuda)
-target_compile_definitions(taper_cuda PRIVATE TAPER_CUDA_HARDWARE)
-target_include_directories(taper_cuda SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
-target_link_libraries(taper_cuda PRIVATE taper_private ${TAPER_CUDART} Threads::Threads
-                      ${CMAKE_DL_LIBS} rt)
+target_link_libraries(taper_cuda PRIVATE ${_libraries})
+
+# The same for test_cuda, which calls the kernels without a plugin between.
+add_library(taper_cuda_static STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:taper_cuda_host> ${_objects})
+set_target_properties(taper_cuda_static PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_definitions(taper_cuda_static INTERFACE TAPER_CUDA_HARDWARE)
+target_link_libraries(taper_cuda_static INTERFACE ${_libraries})
+
+if(TAPER_CUDA STREQUAL "ON" AND NOT TAPER_SHARED)
+  taper_static_module(cuda hardware $<TARGET_OBJECTS:taper_cuda_host> ${_objects} ${TAPER_CUDART})
+  target_link_libraries(taper_static_cuda INTERFACE rt)
+endif()

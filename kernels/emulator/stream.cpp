@@ -55,6 +55,8 @@ void run_now(Stream& stream, Work& work) {
     if (!lost) report = work.run();
     if (report.empty() && !lost && machine().options.uninitialized) {
       report = find_uninitialized_arithmetic(device.memory);
+      const std::string first = take_arithmetic_note();
+      if (!report.empty() && !first.empty()) report += ",\n  " + first;
     }
   }
   work.run = nullptr;
@@ -184,6 +186,11 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
     return refuse(cudaErrorInvalidConfiguration,
                   "a block of " + text(block) + " threads; 1 to 1024 are allowed");
   }
+  if (const unsigned bound = launch_bound(kernel.symbol); bound != 0 && threads > bound) {
+    return refuse(cudaErrorLaunchOutOfResources,
+                  "a block of " + text(block) + " threads, where the kernel's __launch_bounds__ " +
+                      "allow " + std::to_string(bound));
+  }
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 ||
       grid.z > 65535) {
     return refuse(cudaErrorInvalidConfiguration, "a grid of " + text(grid) +
@@ -203,8 +210,9 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
   work->site = entry.site();
   work->run = [job = std::move(job)] {
     const Machine& now = machine();
-    return run_grid(*job, {now.options.seed, now.options.fill, now.options.stack},
-                    now.options.threads, now.running->engine);
+    return run_grid(
+        *job, {now.options.seed, now.options.fill, now.options.stack, now.options.uninitialized},
+        now.options.threads, now.running->engine);
   };
   return entry.end(enqueue(*stream, std::move(work)));
 }

@@ -3,6 +3,7 @@
 #include "taper/autograd/autograd.h"
 #include "taper/autograd/grad_mode.h"
 #include "taper/autograd/node.h"
+#include "taper/core/cuda.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 #include "taper/kernels/backend.h"
@@ -52,6 +53,7 @@ class Product {
     plan_.b_transposed = transposed;
     plan_.ldc = plan_.n;
     plan_.alpha = 1;
+    plan_.tf32 = matrix.is_cuda() && cuda::allow_tf32_matmul();
   }
   void run(void* out, const void* rows, bool add, const void* bias = nullptr) {
     plan_.c = out, plan_.a = rows, plan_.bias = bias;

@@ -82,6 +82,8 @@ inline void write(ScalarType dtype, void* data, int64_t i, double value) {
 inline taper::Device device() {
   static const taper::Device chosen = [] {
     const char* const name = std::getenv("TAPER_TEST_DEVICE");
+    // Expected values are those of float arithmetic.
+    taper::cuda::set_allow_tf32_cudnn(false);
     return taper::Device(name && *name ? name : "cpu");
   }();
   return chosen;
