@@ -16,7 +16,7 @@ using GradcheckFunction = std::function<std::vector<Tensor>(const std::vector<Te
 /// differentiated are ignored; so are inputs that don't require grad. Also checks that each
 /// gradient has its input's shape and dtype. Returns true; throws an Error that names input,
 /// element, output and both values at the first difference. `fn` must not keep state, and its
-/// inputs must not overlap in memory.
+/// inputs, on whatever device they live, must not overlap in memory.
 TAPER_API bool gradcheck(const GradcheckFunction& fn, const std::vector<Tensor>& inputs,
                          double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3);
 
