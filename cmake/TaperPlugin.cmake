@@ -1,9 +1,20 @@
 # What the two plugins of kernels/cuda have in common, the emulated one and the one for cards.
 
+# Where scripts/lib.sh puts NVIDIA's compiler and headers if nothing else has them.
+set(TAPER_FETCHED_CUDA ${PROJECT_SOURCE_DIR}/build/tools/cuda)
+
+# 12.8 was the first to know sm_100.
+function(taper_cuda_headers_suit result folder)
+  file(STRINGS ${folder}/cuda.h _version REGEX "^#define CUDA_VERSION [0-9]+")
+  if(NOT _version MATCHES "([0-9]+)$" OR CMAKE_MATCH_1 LESS 12080)
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
 find_path(TAPER_CUDA_INCLUDE cuda_runtime.h
           HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include
-          PATHS /usr/local/cuda/include /opt/cuda/include
-          DOC "Where NVIDIA's CUDA headers are")
+          PATHS /usr/local/cuda/include /opt/cuda/include ${TAPER_FETCHED_CUDA}/include
+          VALIDATOR taper_cuda_headers_suit
+          DOC "Where the headers of CUDA 12.8 or newer are")
 
 # taper_plugin_settings(<target>): a library that exports nothing but taper_cuda_module, uses nothing
 # of Taper's, and stays once it is loaded.

@@ -93,6 +93,84 @@ setup() {
     die "CMake 3.25 or newer is needed; this is $version"
 }
 
+# python_packages <folder> <package==version>...: from PyPI, into a folder of build/tools.
+python_packages() {
+  local folder=$1
+  shift
+  if ! have python3; then apt_install python3 || return 1; fi
+  # venv comes apart from python3 on Debian; --help works without its other half, ensurepip.
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    say "Installing python3-venv"
+    apt_install python3-venv || return 1
+  fi
+  mkdir -p build/tools
+  if ! {
+    python3 -m venv "$folder" &&
+      "$folder/bin/pip" install --quiet --disable-pip-version-check --retries 2 "$@"
+  } >build/setup.log 2>&1; then
+    rm -rf "$folder"
+    tail -n 1 build/setup.log >&2
+    return 1
+  fi
+}
+
+# ---- CUDA's compiler and disassembler -----------------------------------------------------------
+
+cuda_version=13.0.88
+cuda_packages=(
+  nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
+  nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85
+)
+disassembler_version=13.2.86 # the first on PyPI are of 13.2; they read what 13.0 makes
+
+# Prints the folder of a toolkit that can compile kernels/cuda: 12.8 was the first to know sm_100.
+# cmake/TaperPlugin.cmake looks in the same places.
+cuda_folder() {
+  local dir version path
+  path=$(command -v nvcc) && path=$(readlink -f "$path")
+  for dir in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${path%/bin/nvcc}" /usr/local/cuda /opt/cuda \
+    build/tools/cuda; do
+    [[ -n $dir && -x $dir/bin/nvcc && -e $dir/include/cuda_runtime.h ]] || continue
+    version=$("$dir/bin/nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+    [[ $(printf '12.8\n%s\n' "$version" | sort -V | head -n 1) == 12.8 ]] || continue
+    printf '%s\n' "$dir"
+    return 0
+  done
+  return 1
+}
+
+# setup_cuda <what needs it>: finds a toolkit or fetches its compiler and headers. Without them it
+# says what is left out and fails; that is remembered, so that the next start is quick.
+setup_cuda() {
+  local mark=build/.no-cuda folder=build/tools/cuda-$cuda_version
+  cuda_folder >/dev/null && return 0
+  if [[ ! -e $mark ]]; then
+    say "Installing NVIDIA's compiler $cuda_version and its headers from PyPI into build/tools"
+    if python_packages "$folder" "${cuda_packages[@]}"; then
+      (cd build/tools && ln -sfn "cuda-$cuda_version"/lib/python3*/site-packages/nvidia/cu13 cuda)
+      rm -f build/*/.configured # CMake has to look again
+      return 0
+    fi
+    mkdir -p build && touch "$mark"
+  fi
+  warn "no CUDA toolkit, and PyPI did not give one: left out: $1 (rm $mark to try again)"
+  return 1
+}
+
+# Prints the folder of cuobjdump and nvdisasm, which it fetches where no toolkit has them.
+setup_disassembler() {
+  local folder=build/tools/cuda-disassembler-$disassembler_version dir
+  local packages=("nvidia-cuda-cuobjdump==$disassembler_version"
+    "nvidia-cuda-nvdisasm==$disassembler_version")
+  for dir in "$(cuda_folder)/bin" "$(dirname "$(command -v cuobjdump)")" \
+    "$folder"/lib/python3*/site-packages/nvidia/cu13/bin; do
+    [[ -x $dir/cuobjdump && -x $dir/nvdisasm ]] && printf '%s\n' "$dir" && return 0
+  done
+  say "Installing NVIDIA's disassembler $disassembler_version from PyPI into build/tools" >&2
+  python_packages "$folder" "${packages[@]}" >&2 || return 1
+  printf '%s\n' "$folder"/lib/python3*/site-packages/nvidia/cu13/bin
+}
+
 join() {
   local separator=$1 out=${2:-}
   shift 2

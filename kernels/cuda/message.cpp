@@ -2,24 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
-#include <mutex>
 
 #include "taper/kernels/cuda/device/launch.h"
 
 namespace taper::kernels::cuda {
-
-const char* keep(std::string message) {
-  constexpr size_t kKept = 512;
-  static auto* const mutex = new std::mutex;
-  static auto* const messages = new std::deque<std::string>;
-  const std::lock_guard lock(*mutex);
-  for (const std::string& known : *messages) {
-    if (known == message) return known.c_str();
-  }
-  if (messages->size() == kKept) messages->pop_front();
-  return messages->emplace_back(std::move(message)).c_str();
-}
 
 bool is_sticky(cudaError_t error) {
   switch (error) {

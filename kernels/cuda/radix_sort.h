@@ -45,7 +45,7 @@ class RadixSorter {
       const int32_t* const from_payloads = payloads();
       TAPER_TRY(launch(stream_, radix_count<U>, grid, block, 0, counts, from_keys, size, shift));
       if (offsets) {
-        TAPER_TRY(launch(stream_, radix_offsets,
+        TAPER_TRY(launch(stream_, radix_offsets<uint32_t>,
                          dim3(kRadixDigits / kRadixDigitsOfBlock, static_cast<unsigned>(rows)),
                          block, 0, offsets, totals, tiles));
       }

@@ -14,8 +14,21 @@
 
 // ---- Words that nvcc knows --------------------------------------------------------------------
 
+#undef __global__
 #undef __launch_bounds__
+#if defined(__clang__) || !defined(__x86_64__)
+#define __global__
 #define __launch_bounds__(...)
+#else
+// A kernel stands behind as many no-ops as its bound has warps, and a section lists where they
+// begin (launch_bounds.cpp). GCC 12 puts it in the wrong place for functions that several files
+// share; and what only such a function launches it puts beside that, where the linker drops it,
+// unless it is `used`.
+#define __global__ __attribute__((used)) static
+#define __launch_bounds__(...)                                                           \
+  __attribute__((patchable_function_entry(sizeof(::taper::emulator::Warps<__VA_ARGS__>), \
+                                          sizeof(::taper::emulator::Warps<__VA_ARGS__>))))
+#endif
 
 // A name in uppercase in kernel.cuh has its other body here.
 #define TAPER_SHARED(T, name, ...)                                                \
@@ -36,6 +49,12 @@
 #endif
 
 namespace taper::emulator {
+
+/// As large as a launch bound has warps.
+template <int kThreads, int kBlocks = 1>
+struct Warps {
+  char each[(kThreads + 31) / 32];
+};
 
 // ---- Who am I -----------------------------------------------------------------------------------
 
@@ -107,6 +126,8 @@ struct Kernel {
   const char* file;
   int line;
 };
+/// Threads that the kernel's launch bound allows in a block, in whole warps; 0 where there is none.
+unsigned launch_bound(const void* kernel);
 cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t shared,
                           cudaStream_t stream);
 

@@ -186,6 +186,11 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
     return refuse(cudaErrorInvalidConfiguration,
                   "a block of " + text(block) + " threads; 1 to 1024 are allowed");
   }
+  if (const unsigned bound = launch_bound(kernel.symbol); bound != 0 && threads > bound) {
+    return refuse(cudaErrorLaunchOutOfResources,
+                  "a block of " + text(block) + " threads, where the kernel's __launch_bounds__ " +
+                      "allow " + std::to_string(bound));
+  }
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 ||
       grid.z > 65535) {
     return refuse(cudaErrorInvalidConfiguration, "a grid of " + text(grid) +

@@ -64,7 +64,7 @@ struct Fmod : DividesIntegers {
 struct Remainder : DividesIntegers {
   TAPER_OPERATOR P operator()(P a, P b) const {
     const P rest = Fmod()(a, b);
-    const auto other_side = (rest != P(0)) & ((rest < P(0)) ^ (b < P(0)));
+    const auto other_side = (rest != P(0)) & (is_negative(rest) ^ is_negative(b));
     return select(other_side, add(rest, b), rest);
   }
 };
@@ -72,7 +72,7 @@ struct Remainder : DividesIntegers {
 struct DivFloor : DividesIntegers {
   TAPER_OPERATOR P operator()(P a, P b) const {
     const P rest = Fmod()(a, b);
-    const auto other_side = (rest != P(0)) & ((rest < P(0)) ^ (b < P(0)));
+    const auto other_side = (rest != P(0)) & (is_negative(rest) ^ is_negative(b));
     if constexpr (is_integer<P>) {
       return sub(integer_quotient(a, b), select(other_side, P(1), P(0)));
     } else {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "taper/core/half.h"
 #include "taper/core/macros.h"
@@ -148,10 +149,18 @@ TAPER_INTEGER_ANSWER(isnan, false)
 TAPER_INTEGER_ANSWER(isinf, false)
 TAPER_INTEGER_ANSWER(isfinite, true)
 #undef TAPER_INTEGER_ANSWER
+/// x < 0. nvcc warns of that comparison where it never holds.
+template <class P>
+TAPER_INLINE TAPER_HOST_DEVICE auto is_negative(P x) {
+  if constexpr (std::is_unsigned_v<P>)
+    return false;
+  else
+    return x < P(0);
+}
 template <class P>
   requires(is_integer<P>)
 TAPER_INLINE TAPER_HOST_DEVICE P abs(P x) {
-  return x < P(0) ? neg(x) : x;
+  return is_negative(x) ? neg(x) : x;
 }
 #define TAPER_INTEGER_EXTREME(name, sign)           \
   template <class P>                                \

@@ -51,7 +51,7 @@ template <class P>
 TAPER_INLINE TAPER_HOST_DEVICE P integer_pow(P x, int64_t n) {
   if (n < 0) {
     if (x == P(1)) return P(1);
-    if (x == neg(P(1)) && neg(P(1)) < P(0)) return (n & 1) != 0 ? x : P(1);
+    if (x == neg(P(1)) && is_negative(neg(P(1)))) return (n & 1) != 0 ? x : P(1);
     return P(0);
   }
   P result = P(1);

@@ -60,7 +60,7 @@ TAPER_UNARY_WORD(LogSigmoid, : Costly, log_sigmoid)
 
 struct Sign {  // 0 for NaN
   TAPER_OPERATOR P operator()(P x) const {
-    return select(x > P(0), P(1), select(x < P(0), neg(P(1)), P(0)));
+    return select(x > P(0), P(1), select(is_negative(x), neg(P(1)), P(0)));
   }
 };
 struct Square {

@@ -235,6 +235,12 @@ TEST_CASE("Wrong launch configurations are reported") {
   CHECK_CUDA_ERROR(cudaErrorInvalidConfiguration, error_of(dim3(1), dim3(1025), 0));
   CHECK_THAT(last_report(), ContainsSubstring("a block of (1025,1,1) threads"));
   CHECK_CUDA_ERROR(cudaErrorInvalidConfiguration, error_of(dim3(1), dim3(0), 0));
+#if !defined(__clang__)  // it has no way to tell
+  CHECK(launch(cudaStream_t{}, doubles_it, dim3(1), dim3(kThreads / 8, 8), 0, x, x).ok());
+  CHECK_CUDA_ERROR(cudaErrorLaunchOutOfResources, error_of(dim3(1), dim3(kThreads / 8, 9), 0));
+  CHECK_THAT(last_report(), ContainsSubstring("a block of (16,9,1) threads, where the kernel's "
+                                              "__launch_bounds__ allow 128"));
+#endif
   CHECK_CUDA_ERROR(cudaErrorInvalidConfiguration, error_of(dim3(1), dim3(1, 1, 65), 0));
   CHECK_CUDA_ERROR(cudaErrorInvalidConfiguration, error_of(dim3(0), dim3(32), 0));
   CHECK_CUDA_ERROR(cudaErrorInvalidConfiguration, error_of(dim3(1, 65536), dim3(32), 0));

@@ -39,17 +39,18 @@ __global__ void __launch_bounds__(kRadixBlock)
 
 /// A warp for each digit of each row (blockIdx.y): the sums of the earlier tiles in place of the
 /// counts, and the sum of all in totals, [rows][digits].
-inline __global__ void __launch_bounds__(kRadixBlock)
-    radix_offsets(uint32_t* counts, uint32_t* totals, uint32_t tiles) {
+template <class Count>
+__global__ void __launch_bounds__(kRadixBlock)
+    radix_offsets(Count* counts, Count* totals, uint32_t tiles) {
   const uint32_t lane = threadIdx.x % kWarpSize;
   const int64_t digit =
       int64_t{blockIdx.y} * kRadixDigits + (blockIdx.x * kRadixBlock + threadIdx.x) / kWarpSize;
-  uint32_t* const row = counts + digit * tiles;
-  uint32_t carry = 0;
+  Count* const row = counts + digit * tiles;
+  Count carry = 0;
   for (uint32_t begin = 0; begin < tiles; begin += kWarpSize) {
     const uint32_t i = begin + lane;
-    const uint32_t mine = i < tiles ? row[i] : 0;
-    const Scanned<uint32_t> lanes = scan_threads<kWarpSize>(mine, 0u, AddFold());
+    const Count mine = i < tiles ? row[i] : 0;
+    const Scanned<Count> lanes = scan_threads<kWarpSize>(mine, Count(0), AddFold());
     if (i < tiles) row[i] = carry + lanes.before;
     carry += lanes.total;
   }
