@@ -236,6 +236,7 @@ __attribute__((noinline)) void Engine::leave(Fiber& from, void** save) {
   if (start && ready_count_ != 0) start = manner_.seed != 0 && draw(4) != 0;
   if (start) {
     Fiber& fiber = free_fiber(order_[started_]);
+    if (&fiber == &from) return;  // just given back: it goes on, and has saved no context yet
     running_ = &fiber;
     // In a random order, a fiber that has just become free may be taken at once: it goes on.
     if (&fiber != &from) switch_fibers(from, save, fiber, fiber.context);

@@ -33,6 +33,13 @@ __global__ void __launch_bounds__(32)
   *out = negate ? -sum : sum;
 }
 
+// Two lanes wait for each other only: some threads end while others have not begun.
+__global__ void __launch_bounds__(256) sums_of_two(int* out) {
+  const int self = static_cast<int>(threadIdx.x);
+  const unsigned both = 3u << (self % 32 / 2 * 2);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = self + __shfl_xor_sync(both, self, 1);
+}
+
 template <int kBlock>
 __device__ float block_sum(float value) {
   TAPER_SHARED(float, partial, [kBlock / 32]);
@@ -198,4 +205,18 @@ TEST_CASE("A launch that fails says where and why, and leaves no error behind") 
     void* handle;
   };
   CHECK(launch(Queue{nullptr}, nothing, dim3(1), dim3(32), 0).ok());
+}
+
+TEST_CASE("Threads meet in any order, on stacks that nobody has used") {
+  for (int seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    Emulator emulator("seed=" + std::to_string(seed));
+    const Buffer<int> out(4 * 256);
+    REQUIRE(launch(cudaStream_t{}, sums_of_two, dim3(4), dim3(256), 0, out.data()).ok());
+    const std::vector<int> got = out.values();
+    for (size_t i = 0; i < got.size(); ++i) {
+      const int thread = static_cast<int>(i % 256);
+      REQUIRE(got[i] == thread + (thread ^ 1));
+    }
+  }
 }
