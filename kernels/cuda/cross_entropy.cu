@@ -11,6 +11,10 @@ namespace taper::kernels::cuda {
 
 namespace {
 
+// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
+// loads under way, twice what memory's latency asks for.
+constexpr int kRowBlocks = 2;
+
 struct Target {
   const int64_t* classes_of_rows;
   int64_t ignore_index;
@@ -41,7 +45,7 @@ __device__ __forceinline__ ExpSum<compute_t<T>> row_exp_sum(const T* row, int si
 }
 
 template <class T, int kThreads>
-__global__ void __launch_bounds__(kRowBlock)
+__global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     cross_entropy_rows(compute_t<T>* loss, compute_t<T>* log_sum_exp, const T* logits, int64_t rows,
                        int classes, bool packed, Target targets) {
   using C = compute_t<T>;
@@ -59,7 +63,7 @@ __global__ void __launch_bounds__(kRowBlock)
 }
 
 template <class T, int kThreads>
-__global__ void __launch_bounds__(kRowBlock)
+__global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     cross_entropy_backward_rows(T* grad_logits, const compute_t<T>* grad_row, int64_t grad_stride,
                                 compute_t<T> scale, const T* logits,
                                 const compute_t<T>* log_sum_exp, int64_t rows, int classes,

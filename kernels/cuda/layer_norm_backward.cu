@@ -13,8 +13,12 @@ namespace taper::kernels::cuda {
 
 namespace {
 
+// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
+// loads under way, twice what memory's latency asks for.
+constexpr int kRowBlocks = 2;
+
 template <class T, int kThreads, int kPacks>
-__global__ void __launch_bounds__(kRowBlock)
+__global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     layer_norm_backward_rows_in_registers(T* grad_in, const T* grad, const T* in, const T* weight,
                                           const compute_t<T>* mean, const compute_t<T>* rstd,
                                           int64_t rows, int size, bool packed) {

@@ -14,6 +14,8 @@ namespace taper::kernels::cuda {
 namespace {
 
 constexpr int kChunk = 4096;  // elements of a block: 16 a thread
+// On a multiprocessor, since packs of halves take 80 registers: five of a thread are under way.
+constexpr int kAdamBlocks = 3;
 
 /// What is only known on the device.
 struct StepGate {
@@ -101,7 +103,7 @@ __device__ __forceinline__ C lerp(C a, C b, C weight) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(kListBlock)
+__global__ void __launch_bounds__(kListBlock, kAdamBlocks)
     adam_step_chunks(AdamBatch<compute_t<T>> batch, AdamNumbers<compute_t<T>> numbers,
                      StepGate gate) {
   using C = compute_t<T>;

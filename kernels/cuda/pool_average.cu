@@ -92,8 +92,11 @@ __global__ void __launch_bounds__(kPoolThreads)
   });
 }
 
+// Two places to divide by for each window: they take 80 registers.
+constexpr int kGradientBlocks = 3;
+
 template <class T, class Windows>
-__global__ void __launch_bounds__(kPoolThreads)
+__global__ void __launch_bounds__(kPoolThreads, kGradientBlocks)
     average_pool_gradient_per_input(T* grad_in, const T* grad_out, PoolShape s, Windows windows,
                                     compute_t<T> fixed, int count) {
   using C = compute_t<T>;

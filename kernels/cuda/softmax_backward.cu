@@ -11,6 +11,10 @@ namespace taper::kernels::cuda {
 
 namespace {
 
+// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
+// loads under way, twice what memory's latency asks for.
+constexpr int kRowBlocks = 2;
+
 constexpr int kColumns = 32;  // of a block: a warp reads 128 bytes side by side
 constexpr int kColumnRows = kRowBlock / kColumns;
 
@@ -20,7 +24,7 @@ __device__ __forceinline__ C gradient(C g, C y, C sum, bool log) {
 }
 
 template <class T, int kThreads, int kPacks>
-__global__ void __launch_bounds__(kRowBlock)
+__global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     softmax_backward_rows_in_registers(T* grad_in, const T* grad_out, const T* out, int64_t rows,
                                        int size, bool packed, bool log) {
   using C = compute_t<T>;
@@ -41,7 +45,7 @@ __global__ void __launch_bounds__(kRowBlock)
 }
 
 template <class T>
-__global__ void __launch_bounds__(kRowBlock)
+__global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     softmax_backward_rows_two_pass(T* grad_in, const T* grad_out, const T* out, int size,
                                    bool packed, bool log) {
   using C = compute_t<T>;

@@ -1,3 +1,4 @@
+#include "emulator.h"
 #include "network.h"
 #include "taper/data/data.h"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <functional>
 #include <string>
 
@@ -14,7 +12,6 @@
 #include "taper/core/generator.h"
 #include "taper/core/ops.h"
 #include "taper/core/tensor.h"
-#include "taper/kernels/emulator/control.h"
 
 // What the tests of programs on CUDA devices share.
 
@@ -41,16 +38,6 @@ inline bool contains(const std::string& text, const std::string& part) {
 
 inline TensorOptions on_cuda(ScalarType dtype = kFloat) {
   return TensorOptions(dtype).device(kCUDA);
-}
-
-/// The emulator in the plugin that the library has loaded.
-const emulator::Control& the_emulator();
-
-/// How often a function of the runtime was called (or the host waited) during `run`.
-inline int64_t count_calls(const char* name, const std::function<void()>& run) {
-  const int64_t before = the_emulator().call_count(name);
-  run();
-  return the_emulator().call_count(name) - before;
 }
 
 }  // namespace device_tests

@@ -1,5 +1,6 @@
+#include <cstdlib>
+
 #include "device.h"
-#include "support/process.h"
 #include "support/tensors.h"
 #include "taper/autograd/autograd.h"
 
@@ -31,10 +32,11 @@ TEST_CASE("tensors go from any device to any", "[devices]") {
       target.add_(1);  // after the copy
       x.fill_(0);      // after it as well, though on the other device
       CHECK(target.sum().item<float>() == 24 * 23 / 2 + 24);
+      if (!cuda::is_emulated()) continue;  // cards have the peers that they have
+      const std::string settings = std::getenv("TAPER_EMULATOR");
       CHECK(cuda::can_device_access_peer(static_cast<DeviceIndex>(from),
                                          static_cast<DeviceIndex>(to)) ==
-            (from != to &&
-             std::string(std::getenv("TAPER_EMULATOR")).find("peers=off") == std::string::npos));
+            (from != to && settings.find("peers=off") == std::string::npos));
     }
   }
 }

@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "emulator.h"
 #include "network.h"
 #include "support/process.h"
 

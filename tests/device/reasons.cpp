@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "device.h"
+#include "emulator.h"
 #include "support/process.h"
 #include "taper/data/data.h"
 

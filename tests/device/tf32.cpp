@@ -1,6 +1,6 @@
 #include <ATen/Context.h>
 
-#include "device.h"
+#include "emulator.h"
 #include "taper/autograd/autograd.h"
 
 // Which products a card may do in TF32. The emulator counts them; it does not round.

@@ -14,6 +14,7 @@
 namespace taper::kernels::cuda {
 
 constexpr int kUpdateBlock = 256;  // eight warps, most of which wait for memory
+constexpr int kGroupBlocks = 3;    // of update_groups: four packets of a thread are under way
 
 /// As ScatterOp of kernels/ops.h.
 enum class Combine : int32_t { kAssign, kAdd, kMul, kMax, kMin };
@@ -140,7 +141,7 @@ __device__ __forceinline__ uint32_t end_of_group(const uint64_t* keys, uint32_t 
 /// Threads (x, y) of a block: y takes updates, of which the first of a group does the work; x takes
 /// packets of its elements. No two groups have a target in common.
 template <class T, int kPacket>
-__global__ void __launch_bounds__(kUpdateBlock)
+__global__ void __launch_bounds__(kUpdateBlock, kGroupBlocks)
     update_groups(const __grid_constant__ GroupsCall call) {
   using C = compute_t<T>;
   using P = Packet<T, kPacket>;

@@ -24,6 +24,9 @@ namespace taper::kernels::cuda {
 /// Eight warps: enough for a block to hide its own latencies, few enough for short rows.
 constexpr int kReduceBlockLog = 8;
 constexpr int kReduceBlock = 1 << kReduceBlockLog;
+/// Blocks on a multiprocessor: 80 registers hold 64 bytes under way and the accumulators, and three
+/// blocks have 48 KiB under way.
+constexpr int kReduceBlocks = 3;
 
 /// A position in a strided shape, and its offsets in N operands. Positions have 32 bits.
 template <int N>
@@ -135,7 +138,7 @@ __device__ __forceinline__ void add_packets(State (&states)[kStates],
 }
 
 template <class Op>
-__global__ void __launch_bounds__(kReduceBlock)
+__global__ void __launch_bounds__(kReduceBlock, kReduceBlocks)
     reduce_rows(const __grid_constant__ ReduceCall call) {
   using T = typename Op::In;
   using A = typename Op::A;
@@ -207,7 +210,7 @@ __global__ void __launch_bounds__(kReduceBlock)
 }
 
 template <class Op>
-__global__ void __launch_bounds__(kReduceBlock)
+__global__ void __launch_bounds__(kReduceBlock, kReduceBlocks)
     reduce_columns(const __grid_constant__ ReduceCall call) {
   using T = typename Op::In;
   using A = typename Op::A;

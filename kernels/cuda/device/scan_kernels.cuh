@@ -18,6 +18,7 @@
 namespace taper::kernels::cuda {
 
 constexpr int kScanBlock = 256;  // eight warps: little to fold between them, few idle in short rows
+constexpr int kScanBlocks = 3;   // on a multiprocessor: the values of a thread and their folds
 
 struct ScanCall {
   const void* in;
@@ -43,7 +44,8 @@ struct ScanFold {
 };
 
 template <class Op, int kThreads>
-__global__ void __launch_bounds__(kScanBlock) scan_rows(const __grid_constant__ ScanCall call) {
+__global__ void __launch_bounds__(kScanBlock, kScanBlocks)
+    scan_rows(const __grid_constant__ ScanCall call) {
   using T = typename Op::In;
   using A = typename Op::A;
   constexpr int kWidth = kScanWidth<T>, kTile = kThreads * kWidth;

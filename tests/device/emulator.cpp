@@ -1,4 +1,4 @@
-#include "device.h"
+#include "emulator.h"
 
 #include <dlfcn.h>
 
