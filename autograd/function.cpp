@@ -122,7 +122,7 @@ variable_list record_function(FunctionCall&& call, variable_list outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
     if (!output.defined()) {
-      placeholders[i] = empty({0});
+      placeholders[i] = empty({0}, kCPU);
       refs.items.push_back(&placeholders[i]);
       continue;
     }

@@ -13,8 +13,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-// Private copies: contiguous, so that an element is a number in memory; leaves where grad is
-// wanted.
+// Private copies, dense; leaves where grad is wanted.
 Tensors copies(const Tensors& inputs) {
   NoGradGuard no_grad;
   Tensors result;
@@ -34,14 +33,21 @@ Tensors differentiable(const GradcheckFunction& fn, const Tensors& inputs) {
   return result;
 }
 
+// The elements in row-major order, wherever they lie.
+std::vector<double> numbers(const Tensor& tensor) {
+  NoGradGuard no_grad;
+  const Tensor flat = tensor.to(kDouble).cpu().contiguous();
+  const double* data = flat.data_ptr<double>();
+  return {data, data + flat.numel()};
+}
+
 // Values of all outputs, one behind the other.
 std::vector<double> evaluate(const GradcheckFunction& fn, const Tensors& inputs) {
   NoGradGuard no_grad;
   std::vector<double> result;
   for (const Tensor& output : differentiable(fn, inputs)) {
-    const Tensor flat = output.to(kDouble).contiguous();
-    const double* data = flat.data_ptr<double>();
-    result.insert(result.end(), data, data + flat.numel());
+    const std::vector<double> values = numbers(output);
+    result.insert(result.end(), values.begin(), values.end());
   }
   return result;
 }
@@ -77,8 +83,7 @@ std::vector<std::vector<double>> analytic(const char* name, const GradcheckFunct
           TAPER_CHECK(gradient.scalar_type() == input.scalar_type(), name,
                       ": the gradient of input ", which, " is ", dtype_name(gradient.scalar_type()),
                       ", the input ", dtype_name(input.scalar_type()));
-          const Tensor flat = gradient.contiguous();
-          row.assign(flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel());
+          row = numbers(gradient);
         }
       }
       rows.push_back(std::move(row));
@@ -103,14 +108,17 @@ bool check(const char* name, const GradcheckFunction& fn, const Tensors& inputs,
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (!is_checked(inputs[k])) continue;
     const auto jacobian = analytic(name, fn, leaves, k);
-    double* data = plain[k].data_ptr<double>();
-    for (int64_t j = 0; j < plain[k].numel(); ++j) {
-      const double value = data[j];
-      data[j] = value + eps;
+    const std::vector<double> values = numbers(plain[k]);
+    const Tensor flat = plain[k].view({-1});
+    for (int64_t j = 0; j < flat.numel(); ++j) {
+      // Set where it lies: one element is one kernel on a device.
+      Tensor element = flat[j];
+      const double value = values[static_cast<size_t>(j)];
+      element.fill_(value + eps);
       const std::vector<double> above = evaluate(fn, plain);
-      data[j] = value - eps;
+      element.fill_(value - eps);
       const std::vector<double> below = evaluate(fn, plain);
-      data[j] = value;
+      element.fill_(value);
       TAPER_CHECK(above.size() == jacobian.size(), name, ": the function gave ", jacobian.size(),
                   " values while recording and ", above.size(), " without");
       for (size_t i = 0; i < above.size(); ++i) {
@@ -127,13 +135,13 @@ bool check(const char* name, const GradcheckFunction& fn, const Tensors& inputs,
 
 // Numbers between -1 and 1 without pattern, the same in every run.
 Tensor incoming_gradient(const Tensor& output, uint32_t& state) {
-  const Tensor result = empty(output.sizes(), kDouble);
+  const Tensor result = empty(output.sizes(), TensorOptions(kDouble).device(kCPU));
   double* data = result.data_ptr<double>();
   for (int64_t i = 0; i < result.numel(); ++i) {
     state = state * 1664525u + 1013904223u;
     data[i] = state * 0x1p-31 - 1;
   }
-  return result.to(output.scalar_type());
+  return result.to(output.options());
 }
 
 }  // namespace

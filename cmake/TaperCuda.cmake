@@ -50,9 +50,13 @@ endif()
 message(STATUS "CUDA plugin: target taper_cuda, by ${TAPER_NVCC} for sm_"
                "${TAPER_CUDA_ARCHITECTURES}")
 
+set(_no_unique)
+if(NOT TAPER_SHARED AND TAPER_HAS_NO_GNU_UNIQUE)  # see kernels/emulator/CMakeLists.txt
+  set(_no_unique ,-fno-gnu-unique)
+endif()
 set(_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER}
-    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden -DTAPER_CUDA_HARDWARE
-    -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
+    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique}
+    -DTAPER_CUDA_HARDWARE -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
 # The front end takes longer than the assembler, and runs once for each virtual architecture: the
 # oldest's PTX is assembled for all but the newest.
 list(GET TAPER_CUDA_ARCHITECTURES 0 _oldest)
@@ -92,10 +96,28 @@ endfunction()
 file(GLOB _host CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cpp)
 file(GLOB _device CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
 taper_nvcc(_objects ${_device})
-add_library(taper_cuda MODULE ${_all} ${_host} ${_objects})
-taper_private_settings(taper_cuda)
+add_library(taper_cuda_host OBJECT EXCLUDE_FROM_ALL ${_host})
+taper_private_settings(taper_cuda_host)
+target_link_libraries(taper_cuda_host PRIVATE taper_private)
+target_compile_definitions(taper_cuda_host PRIVATE TAPER_CUDA_HARDWARE)
+target_include_directories(taper_cuda_host SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
+if(_no_unique)
+  target_compile_options(taper_cuda_host PRIVATE -fno-gnu-unique)
+endif()
+
+set(_libraries ${TAPER_CUDART} Threads::Threads ${CMAKE_DL_LIBS} rt)
+add_library(taper_cuda MODULE ${_all} $<TARGET_OBJECTS:taper_cuda_host> ${_objects})
+set_target_properties(taper_cuda PROPERTIES LINKER_LANGUAGE CXX)
 taper_plugin_settings(taper_cuda)
-target_compile_definitions(taper_cuda PRIVATE TAPER_CUDA_HARDWARE)
-target_include_directories(taper_cuda SYSTEM PRIVATE ${TAPER_CUDA_INCLUDE})
-target_link_libraries(taper_cuda PRIVATE taper_private ${TAPER_CUDART} Threads::Threads
-                      ${CMAKE_DL_LIBS} rt)
+target_link_libraries(taper_cuda PRIVATE ${_libraries})
+
+# The same for test_cuda, which calls the kernels without a plugin between.
+add_library(taper_cuda_static STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:taper_cuda_host> ${_objects})
+set_target_properties(taper_cuda_static PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_definitions(taper_cuda_static INTERFACE TAPER_CUDA_HARDWARE)
+target_link_libraries(taper_cuda_static INTERFACE ${_libraries})
+
+if(TAPER_CUDA STREQUAL "ON" AND NOT TAPER_SHARED)
+  taper_static_module(cuda hardware $<TARGET_OBJECTS:taper_cuda_host> ${_objects} ${TAPER_CUDART})
+  target_link_libraries(taper_static_cuda INTERFACE rt)
+endif()

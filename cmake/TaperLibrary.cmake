@@ -83,8 +83,10 @@ if(TAPER_LIBMVEC)
 endif()
 # The pool's threads outlive a dlclose.
 target_link_options(taper PRIVATE $<$<BOOL:${TAPER_SHARED}>:-Wl,-z,nodelete>)
-# Where the small data set that ships with Taper lies; the installed one is tried second.
+# Where the small data set that ships with Taper lies; the installed one is tried second. And where
+# the installed plugins are.
 target_compile_definitions(taper PRIVATE
+  TAPER_INSTALL_LIBRARY_DIR="${CMAKE_INSTALL_FULL_LIBDIR}"
   TAPER_SOURCE_DATA_DIR="${PROJECT_SOURCE_DIR}/data"
   TAPER_INSTALL_DATA_DIR="${CMAKE_INSTALL_FULL_DATADIR}/taper")
 

@@ -30,3 +30,34 @@ function(taper_plugin_settings target)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
   endif()
 endfunction()
+
+# taper_static_module(<target> <kind> <file>...): Taper::<target>, the module for programs that have
+# a static Taper in them, of object files and archives. One object that shows taper_cuda_module and
+# nothing else; whoever links the target has it in the program, and only one kind can be linked.
+function(taper_static_module target kind)
+  if(TAPER_SHARED)
+    return()
+  endif()
+  set(_dir ${PROJECT_BINARY_DIR}/modules)
+  file(MAKE_DIRECTORY ${_dir})
+  add_custom_command(
+    OUTPUT ${_dir}/${target}.o
+    COMMAND ${TAPER_LD} -r --force-group-allocation -o ${_dir}/${target}.all.o ${ARGN}
+    COMMAND ${CMAKE_OBJCOPY} -G taper_cuda_module ${_dir}/${target}.all.o ${_dir}/${target}.o
+    COMMAND ${CMAKE_COMMAND} -E rm ${_dir}/${target}.all.o
+    DEPENDS ${ARGN} COMMENT "Localising the static module ${target}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set_source_files_properties(${_dir}/${target}.o PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  add_library(taper_static_${target} STATIC ${_dir}/${target}.o)
+  add_library(Taper::${target} ALIAS taper_static_${target})
+  set_target_properties(taper_static_${target} PROPERTIES
+    LINKER_LANGUAGE CXX OUTPUT_NAME taper_${target} EXPORT_NAME ${target}
+    INTERFACE_TAPER_CUDA_KIND ${kind} COMPATIBLE_INTERFACE_STRING TAPER_CUDA_KIND)
+  # Taper's own reference to it is a weak one, for which no archive is opened.
+  target_link_options(taper_static_${target} INTERFACE -Wl,--undefined=taper_cuda_module)
+  target_link_libraries(taper_static_${target} INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+  if(TAPER_INSTALL)
+    install(TARGETS taper_static_${target} EXPORT TaperTargets
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()

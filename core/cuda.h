@@ -54,8 +54,17 @@ TAPER_API bool can_device_access_peer(DeviceIndex device, DeviceIndex peer);
 /// As CUDA writes them: 13000 is 13.0; 0 where a library is not there. Throws without a device.
 struct Versions {
   int driver = 0, runtime = 0, cublas = 0, cudnn = 0;
+  std::string cublas_problem, cudnn_problem;  ///< why it is not there, and where it was sought
 };
 TAPER_API Versions versions();
+
+/// Whether matrix products of float may round their factors to TF32 (10 bits of fraction), where a
+/// device is faster so: `torch.backends.cuda.matmul.allow_tf32`. False at first.
+TAPER_API bool allow_tf32_matmul();
+TAPER_API void set_allow_tf32_matmul(bool allow);
+/// The same for cuDNN's convolutions: `torch.backends.cudnn.allow_tf32`. True at first.
+TAPER_API bool allow_tf32_cudnn();
+TAPER_API void set_allow_tf32_cudnn(bool allow);
 
 /// Waits for all work of a device (-1: the current one). Errors of kernels surface here: an index
 /// out of range that a kernel found is thrown as IndexError with the op's name.

@@ -122,6 +122,11 @@ Stream stream_for(Device device) {
   return Stream{&kServices};
 }
 
+std::string index_of_op(const char* op) {
+  const std::string name = op;
+  return name.find(':') == std::string::npos ? name + "(): index" : name;
+}
+
 void fail(const Status& status, const char* op, Device device, ScalarType dtype) {
   namespace d = taper::detail;
   const char* const kind = status.what ? status.what : device.is_cuda() ? "cuda" : "cpu";
@@ -134,11 +139,13 @@ void fail(const Status& status, const char* op, Device device, ScalarType dtype)
                                    dtype_name(dtype), " (\"", op, "\" not implemented for '",
                                    to_string(dtype), "')");
     case Code::kIndexOutOfRange:
-      d::fail<IndexError>(op, ": ", status.what ? status.what : "index", " ", status.value,
+      if (status.what) fail_runtime(status, op, device);  // an earlier op's: this one has waited
+      d::fail<IndexError>(op, ": index ", status.value,
                           " is out of bounds for dimension with size ", status.limit);
     case Code::kInvalidValue:
       d::fail<ValueError>(op, ": ", status.what ? status.what : "invalid value");
     case Code::kOutOfMemory:
+      if (status.what) d::fail<OutOfMemoryError>(op, ": ", status.what);
       d::fail<OutOfMemoryError>(op, ": not enough memory: you tried to allocate ", status.value,
                                 " bytes (", d::readable_bytes(status.value),
                                 ") of scratch memory for a kernel. Hint: take a smaller batch.");
@@ -146,7 +153,9 @@ void fail(const Status& status, const char* op, Device device, ScalarType dtype)
     case Code::kOk:
       break;
   }
-  d::fail<Error>(op, ": ", device, " reports an error: ", status.what ? status.what : "unknown");
+  const char* const what = status.what ? status.what : "unknown error";
+  if (device.is_cuda()) d::fail<Error>(op, ": ", device, ": ", what);
+  d::fail<Error>(op, ": ", what);
 }
 
 }  // namespace taper::kernels

@@ -30,6 +30,8 @@ TAPER_API Stream stream_for(Device device);
 /// OutOfMemoryError.
 [[noreturn]] TAPER_API TAPER_COLD void fail(const Status& status, const char* op, Device device,
                                             ScalarType dtype);
+/// How a message about an index begins: "gather(): index", or "nll_loss: Target"; see Stream::op.
+TAPER_API TAPER_COLD std::string index_of_op(const char* op);
 /// Throws unless the kernel succeeded. `device` and `dtype` only make the message clearer.
 inline void check(const Status& status, const char* op, Device device = kCPU,
                   ScalarType dtype = ScalarType::Undefined) {

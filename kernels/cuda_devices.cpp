@@ -1,5 +1,7 @@
 // core/cuda.h and core/cuda_memory.h: what they ask, the module answers.
 
+#include <atomic>
+
 #include "taper/core/cuda_memory.h"
 #include "taper/core/error.h"
 #include "taper/core/generator.h"
@@ -114,8 +116,17 @@ Versions versions() {
   kernels::DeviceVersions from{};
   check_runtime(cuda_module("cuda::versions").runtime.versions(&from), "cuda::versions",
                 Device(kCUDA, thread_state.cuda_device));
-  return {from.driver, from.runtime, from.blas, from.dnn};
+  return {from.driver, from.runtime, from.blas, from.dnn, from.blas_problem, from.dnn_problem};
 }
+
+namespace {
+std::atomic<bool> tf32_matmul{false}, tf32_cudnn{true};
+}
+
+bool allow_tf32_matmul() { return tf32_matmul.load(std::memory_order_relaxed); }
+void set_allow_tf32_matmul(bool allow) { tf32_matmul = allow; }
+bool allow_tf32_cudnn() { return tf32_cudnn.load(std::memory_order_relaxed); }
+void set_allow_tf32_cudnn(bool allow) { tf32_cudnn = allow; }
 
 void synchronize(int64_t device_index) {
   constexpr const char* kName = "cuda::synchronize";

@@ -37,9 +37,11 @@ struct DeviceProperties {
   bool emulated;
 };
 
-/// Versions as CUDA writes them: 13000 is 13.0. 0 where the library is not there.
+/// Versions as CUDA writes them: 13000 is 13.0. 0 where the library is not there; then its problem
+/// is why, and where it was sought.
 struct DeviceVersions {
   int driver, runtime, blas, dnn;
+  const char *blas_problem, *dnn_problem;
 };
 
 /// One counter of the allocator; PyTorch's `memory_stats` has the same four.

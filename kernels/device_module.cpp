@@ -43,7 +43,8 @@ std::string text_of_environment(const char* name) {
   return value ? value : "";
 }
 
-/// Beside the library that this code is in, then the folders of TAPER_PLUGIN_PATH.
+/// Beside the library that this code is in, the folders of TAPER_PLUGIN_PATH, where Taper is
+/// installed: of a program that has Taper in it, the first is its own.
 std::vector<std::string> folders() {
   std::vector<std::string> found;
   Dl_info info{};
@@ -58,6 +59,8 @@ std::vector<std::string> folders() {
     if (end > begin) found.push_back(path.substr(begin, end - begin));
     begin = end + 1;
   }
+  const std::string installed = TAPER_INSTALL_LIBRARY_DIR;
+  if (std::find(found.begin(), found.end(), installed) == found.end()) found.push_back(installed);
   return found;
 }
 
@@ -81,13 +84,13 @@ bool accept(const DeviceModule* module, const Choice& choice, const std::string&
 }
 
 void open_library(const Choice& choice, const HostServices* host, Found& found) {
+  std::string sought;
 #if defined(TAPER_STATIC)
   if (taper_cuda_module) {
-    accept(taper_cuda_module(host), choice, "the CUDA module in this program", found);
-    return;
+    if (accept(taper_cuda_module(host), choice, "the CUDA module in this program", found)) return;
+    sought = "this program";
   }
 #endif
-  std::string sought;
   for (const std::string& folder : folders()) {
     const std::string file = folder + "/" + choice.library;
     // Stays open: its threads and its memory outlive every tensor.
@@ -109,11 +112,12 @@ void open_library(const Choice& choice, const HostServices* host, Found& found) 
       found.why = file + " is no CUDA module of Taper: it has no " + kEntry;
       return;
     }
+    found.why.clear();
     accept(entry(host), choice, file, found);
     return;
   }
-  found.why = std::string("there is no ") + choice.library + " (sought in " + sought +
-              "; TAPER_PLUGIN_PATH names more folders)";
+  found.why += std::string(found.why.empty() ? "" : ", and ") + "there is no " + choice.library +
+               " (sought in " + sought + "; TAPER_PLUGIN_PATH names more folders)";
 }
 
 Found find() {
@@ -182,11 +186,14 @@ void fail_runtime(const Status& status, const char* what, Device device) {
   namespace d = taper::detail;
   switch (status.code) {
     case Code::kIndexOutOfRange:
-      d::fail<IndexError>(status.what ? status.what : what, ": index ", status.value,
+      d::fail<IndexError>(index_of_op(status.what ? status.what : what), " ", status.value,
                           " is out of bounds for dimension with size ", status.limit, " (found on ",
                           device, ", reported by ", what,
                           ", the first call after it that waited; CUDA_LAUNCH_BLOCKING=1 reports "
                           "it at the call itself)");
+    case Code::kInvalidValue:
+      d::fail<ValueError>(status.what ? status.what : "invalid value", " (", device,
+                          ", reported by ", what, ")");
     case Code::kOutOfMemory:
       d::fail<OutOfMemoryError>(status.what ? status.what : "CUDA out of memory.");
     default:

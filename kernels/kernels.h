@@ -33,6 +33,9 @@ struct Stream {
   const HostServices* host;
   void* handle = nullptr;
   int32_t device = 0;
+  /// Who reads indices here, for the message about one out of range, which a device may find after
+  /// the call: "gather", or "nll_loss: Target" with the indices' own name. Lives for ever.
+  const char* op = nullptr;
 };
 
 template <class Op, int N>

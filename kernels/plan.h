@@ -104,6 +104,7 @@ struct GemmPlan {
   int64_t ldc, c_batch_stride;
   const void* bias;
   Value alpha, beta;  ///< beta 0 does not read c
+  bool tf32 = false;  ///< a device may round float factors to TF32; no CPU does
 };
 
 /// Geometry of a two-dimensional convolution (one dimension is height 1), NCHW, dense.
@@ -114,6 +115,7 @@ struct ConvPlan {
   int64_t out_channels, out_h, out_w;
   int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   int64_t groups;
+  bool tf32 = false;  ///< as in GemmPlan
 };
 
 /// Geometry of two-dimensional pooling over `planes` = batch * channels dense planes.

@@ -192,6 +192,9 @@ configure() {
   touch "$stamp"
 }
 
+# has_target <preset> <target>: once it is configured.
+has_target() { ninja -C "build/$1" -t query "$2" >/dev/null 2>&1; }
+
 # build <preset> [<target>...]
 build() {
   local preset=$1 targets=()

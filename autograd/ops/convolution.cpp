@@ -3,6 +3,7 @@
 // weights. Each is recorded in terms of the other two, so that any order of derivative works.
 
 #include "taper/autograd/ops/op.h"
+#include "taper/core/cuda.h"
 
 namespace taper::ops {
 
@@ -161,6 +162,7 @@ Convolution prepare(const char* op, int rank, const Tensor& input, const Tensor&
   plan.pad_h = p.h, plan.pad_w = p.w;
   plan.dilation_h = d.h, plan.dilation_w = d.w;
   plan.groups = groups;
+  plan.tf32 = input.is_cuda() && cuda::allow_tf32_cudnn();
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Classification: negative log likelihood and cross entropy.
 
-#include "taper/autograd/ops/op.h"
+#include "taper/autograd/ops/indexing.h"
 
 namespace taper::ops {
 
@@ -44,9 +44,18 @@ Rows as_rows(const char* op, const Tensor& self, const Tensor& target) {
   return rows;
 }
 
-int64_t rows_counted(const Tensor& target, int64_t ignore_index) {
-  return target.ne(ignore_index).sum().item<int64_t>();
+// The sum of a loss over its rows, divided by how many of them count.
+Tensor mean_of_counted(const Tensor& loss, const Tensor& target, int64_t ignore_index) {
+  const Tensor count = target.ne(ignore_index).sum(), sum = loss.sum();
+  if (count.is_cpu()) return sum / static_cast<double>(count.item<int64_t>());
+  // Nothing waits for the number. A half may not hold it.
+  const ScalarType dtype = loss.scalar_type();
+  const ScalarType wide = is_reduced_floating_point(dtype) ? kFloat : dtype;
+  return cast(cast(sum, wide) / count.to(wide), dtype);
 }
+
+constexpr const char* kCrossEntropyTarget = "cross_entropy_loss: Target";
+constexpr const char* kNllTarget = "nll_loss: Target";
 
 // log_sum_exp(row) - row[target], with the whole gradient in one kernel each way.
 Tensor fused_cross_entropy(const Tensor& scores, const Tensor& target, int64_t ignore_index) {
@@ -56,8 +65,9 @@ Tensor fused_cross_entropy(const Tensor& scores, const Tensor& target, int64_t i
   const kernels::CrossEntropyArgs args{dtype, logits.size(0), logits.size(1),
                                        target.data_ptr<int64_t>(), ignore_index};
   const Tensor loss = new_result(args.rows, wide, logits.device()), lse = new_result_like(loss);
-  const kernels::Status status = kernels_of(logits).cross_entropy_forward(
-      loss.data_ptr(), lse.data_ptr(), logits.data_ptr(), args, stream_of(logits));
+  const kernels::Status status =
+      kernels_of(logits).cross_entropy_forward(loss.data_ptr(), lse.data_ptr(), logits.data_ptr(),
+                                               args, stream_of(logits, kCrossEntropyTarget));
   TAPER_CHECK_INDEX(status.code != kernels::Code::kIndexOutOfRange, "cross_entropy_loss: Target ",
                     status.value, " is out of bounds for ", args.classes, " classes.");
   check(status, "cross_entropy_loss");
@@ -81,7 +91,7 @@ Tensor fused_cross_entropy(const Tensor& scores, const Tensor& target, int64_t i
                                                   ignore_index};
              check(kernels_of(logits).cross_entropy_backward(
                        out.data_ptr(), g.data_ptr(), g.stride(0), 1.0, logits.data_ptr(),
-                       lse.data_ptr(), args, stream_of(logits)),
+                       lse.data_ptr(), args, stream_of(logits, kCrossEntropyTarget)),
                    "cross_entropy_loss");
              b.grad(0) = out;
            });
@@ -103,11 +113,13 @@ Tensor target_weights(const Tensor& target, const Tensor& weight, int64_t ignore
   TAPER_CHECK(weight.dim() == 1 && weight.numel() == scores.size(1),
               "weight tensor should be defined either for all ", scores.size(1),
               " classes or no classes but got weight tensor of shape: ", weight.sizes());
-  return weight.index_select(0, target.masked_fill(kept.logical_not(), 0)) * kept;
+  const Tensor rows = target.masked_fill(kept.logical_not(), 0);
+  return index_select_for(kNllTarget, weight, 0, rows) * kept;
 }
 
+// On a device that would wait, and the kernels that pick scores find it.
 void check_targets(const char* op, const Tensor& target, int64_t ignore_index, int64_t classes) {
-  if (target.numel() == 0) return;
+  if (target.numel() == 0 || !target.is_cpu()) return;
   const Tensor bad =
       target.ne(ignore_index).logical_and(target.lt(0).logical_or(target.ge(classes)));
   if (!bad.any().item<bool>()) return;
@@ -124,7 +136,7 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Te
   const Tensor class_weight = weight ? *weight : Tensor();
   const Tensor weights = target_weights(rows.target, class_weight, ignore_index, rows.scores);
   const Tensor index = rows.target.masked_fill(rows.target.eq(ignore_index), 0).unsqueeze(1);
-  const Tensor picked = rows.scores.gather(1, index).squeeze(1);
+  const Tensor picked = gather_for(kNllTarget, rows.scores, 1, index).squeeze(1);
   // Ignored rows count for nothing, whatever their score, NaN included.
   const Tensor loss = (-picked * weights).masked_fill(rows.target.eq(ignore_index), 0);
   return reduced(loss, weights, reduction, rows.shape);
@@ -176,7 +188,7 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
     const Tensor loss = fused_cross_entropy(rows.scores, rows.target, ignore_index);
     if (reduction == Reduction::None) return loss.reshape(rows.shape);
     if (reduction == Reduction::Sum) return loss.sum();
-    return loss.sum() / static_cast<double>(rows_counted(rows.target, ignore_index));
+    return mean_of_counted(loss, rows.target, ignore_index);
   }
   const Tensor scores = rows.scores.log_softmax(1);
   const Tensor nll = taper::nll_loss(scores, rows.target, weight, Reduction::None, ignore_index);

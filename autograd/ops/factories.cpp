@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "taper/autograd/ops/op.h"
+#include "taper/core/default_device.h"
 
 namespace taper {
 
@@ -13,6 +14,18 @@ using ops::value_of;
 
 namespace {
 
+// Plain members: set before main runs by the tests, so no constructor may undo it.
+struct {
+  DeviceType type = kCPU;
+  DeviceIndex index = -1;
+} default_device;
+
+// Pinned memory is always the host's.
+Device device_of(const TensorOptions& options) {
+  if (options.has_device() || options.pinned_memory()) return options.device();
+  return {default_device.type, default_device.index};
+}
+
 Tensor finish(Tensor out, const TensorOptions& options) {
   if (options.pinned_memory()) out = out.pin_memory();
   if (options.requires_grad()) out.set_requires_grad(true);
@@ -20,7 +33,7 @@ Tensor finish(Tensor out, const TensorOptions& options) {
 }
 
 Tensor uninitialised(const char* op, IntArrayRef size, const TensorOptions& options) {
-  return ops::new_result(size, options.dtype(), options.device(), op);
+  return ops::new_result(size, options.dtype(), device_of(options), op);
 }
 
 Tensor filled(const char* op, IntArrayRef size, const Scalar& value, const TensorOptions& options) {
@@ -182,7 +195,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
                 const TensorOptions& options) {
   const Tensor exponents =
-      linspace(start, end, steps, TensorOptions(kDouble).device(options.device()));
+      linspace(start, end, steps, TensorOptions(kDouble).device(device_of(options)));
   return finish(taper::pow(Scalar(base), exponents).to(options.dtype()), options);
 }
 
@@ -233,6 +246,8 @@ Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> delet
 // ---- Values.
 
 namespace detail {
+
+void set_default_device(Device device) { default_device = {device.type(), device.index()}; }
 
 TensorDataContainer::TensorDataContainer(std::initializer_list<TensorDataContainer> items)
     : dtype_(get_default_dtype_as_scalartype()), is_list_(true) {
@@ -291,7 +306,8 @@ Tensor tensor(detail::TensorDataContainer data, const TensorOptions& options) {
     case ScalarType::Undefined:
       break;
   }
-  return finish(options.device().is_cpu() ? out : out.to(options.device()), options.dtype(dtype));
+  const Device device = device_of(options);
+  return finish(device.is_cpu() ? out : out.to(device), options.dtype(dtype));
 }
 
 TypeMeta get_default_dtype() { return get_default_dtype_as_scalartype(); }

@@ -107,7 +107,7 @@ Tensor& scatter_into(const char* op, ScatterOp kind, Tensor& self, int64_t dim, 
   GatherArgs args = make_args(self, dim, index, src ? &values : nullptr);
   args.op = kind;
   args.scalar = src ? Value() : value_of(value, self.scalar_type());
-  check_along(kernels_of(self).scatter(args, stream_of(self)), op, dim);
+  check_along(kernels_of(self).scatter(args, stream_of(self, op)), op, dim);
   finish_write(self);
   if (!(src ? recording(self, *src) : recording(self))) return self;
   const bool adds = kind == ScatterOp::kAdd;
@@ -125,18 +125,22 @@ Tensor& scatter_into(const char* op, ScatterOp kind, Tensor& self, int64_t dim, 
 
 }  // namespace
 
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& given) {
-  const Tensor index = check_gather_index("gather", self, given);
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
+  return gather_for("gather", self, dim, index);
+}
+
+Tensor gather_for(const char* op, const Tensor& self, int64_t dim, const Tensor& given) {
+  const Tensor index = check_gather_index(op, self, given);
   dim = wrap_dim(dim, self.dim());
-  const Tensor out = new_result(index.sizes(), self.scalar_type(), self.device(), "gather");
+  const Tensor out = new_result(index.sizes(), self.scalar_type(), self.device(), op);
   if (index.numel() > 0) {
     for (int64_t d = 0; d < rank_or_one(index); ++d) {
       TAPER_CHECK(d == dim || size_or_one(index, d) <= size_or_one(self, d),
                   "Size does not match at dimension ", d, " expected index ", index.sizes(),
                   " to be no larger than self ", self.sizes(), " apart from dimension ", dim);
     }
-    check_along(kernels_of(self).gather(make_args(self, dim, index, &out), stream_of(self)),
-                "gather", dim);
+    check_along(kernels_of(self).gather(make_args(self, dim, index, &out), stream_of(self, op)), op,
+                dim);
   }
   if (recording(self)) {
     record(out, "GatherBackward0", inputs(self), saving(index),
@@ -153,6 +157,10 @@ Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& s
 }
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return scatter_into("scatter", ScatterOp::kAssign, self, dim, index, nullptr, value);
+}
+Tensor& scatter_for(const char* op, Tensor& self, int64_t dim, const Tensor& index,
+                    const Scalar& value) {
+  return scatter_into(op, ScatterOp::kAssign, self, dim, index, nullptr, value);
 }
 Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return scatter_into("scatter_add", ScatterOp::kAdd, self, dim, index, &src, 0);
@@ -177,13 +185,14 @@ Tensor take(const Tensor& self, const Tensor& index) {
               index.scalar_type());
   DimIndices at;
   at.add(0, index.detach());
-  return index_get(self.reshape({-1}), at);
+  return index_get(self.reshape({-1}), at, "take");
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
-  check_defined("take_along_dim", self, "self");
-  check_defined("take_along_dim", indices, "indices");
-  if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
+  constexpr const char* kName = "take_along_dim";
+  check_defined(kName, self, "self");
+  check_defined(kName, indices, "indices");
+  if (!dim) return gather_for(kName, self.reshape({-1}), 0, indices.reshape({-1}));
   TAPER_CHECK(
       self.dim() == indices.dim(),
       "torch.take_along_dim(): input and indices should have the same number of dimensions, but "
@@ -193,12 +202,12 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   Dims self_sizes(self.sizes()), index_sizes(indices.sizes());
   if (self.dim() > 0) {
     self_sizes[static_cast<int>(axis)] = index_sizes[static_cast<int>(axis)] = 1;
-    const Dims common = infer_size(self_sizes, index_sizes, "take_along_dim");
+    const Dims common = infer_size(self_sizes, index_sizes, kName);
     self_sizes = index_sizes = common;
     self_sizes[static_cast<int>(axis)] = self.size(axis);
     index_sizes[static_cast<int>(axis)] = indices.size(axis);
   }
-  return self.expand(self_sizes).gather(axis, indices.expand(index_sizes));
+  return gather_for(kName, self.expand(self_sizes), axis, indices.expand(index_sizes));
 }
 
 }  // namespace taper::ops

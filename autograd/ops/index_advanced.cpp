@@ -144,12 +144,12 @@ void check_indexed(const kernels::Status& status, const char* op, const DimIndic
 
 }  // namespace
 
-Tensor index_get(const Tensor& self, const DimIndices& at) {
+Tensor index_get(const Tensor& self, const DimIndices& at, const char* op) {
   check_count(at);
   const Arrangement shape(self.sizes(), self.strides(), at);
-  const Tensor out = new_result(shape.sizes, self.scalar_type(), self.device(), "index");
-  check_indexed(kernels_of(self).index_get(make_args(self, at, shape, out), stream_of(self)),
-                "index", at, self.sizes());
+  const Tensor out = new_result(shape.sizes, self.scalar_type(), self.device(), op);
+  check_indexed(kernels_of(self).index_get(make_args(self, at, shape, out), stream_of(self, op)),
+                op, at, self.sizes());
   if (recording(self)) {
     record(out, "IndexBackward0", inputs(self), saving(TensorList(at.indices)),
            [sizes = Dims(self.sizes()), dims = at.dims](Backward& b) {
@@ -164,7 +164,8 @@ Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& valu
   const Tensor out = zeros(sizes, values.options());
   const Arrangement shape(sizes, out.strides(), at);
   check_values(shape.sizes, values);
-  check_indexed(kernels_of(out).index_put(make_args(out, at, shape, values), true, stream_of(out)),
+  check_indexed(kernels_of(out).index_put(make_args(out, at, shape, values), true,
+                                          stream_of(out, "index_put_")),
                 "index_put_", at, sizes);
   if (recording(values)) {
     record(out, "IndexScatterBackward0", inputs(values), saving(TensorList(at.indices)),
@@ -175,7 +176,8 @@ Tensor index_scatter(IntArrayRef sizes, const DimIndices& at, const Tensor& valu
   return out;
 }
 
-void index_put(Tensor& self, const DimIndices& at, const Tensor& values, bool accumulate) {
+void index_put(Tensor& self, const DimIndices& at, const Tensor& values, bool accumulate,
+               const char* op) {
   check_count(at);
   TAPER_CHECK_INDEX(self.scalar_type() == values.scalar_type(),
                     "Index put requires the source and destination dtypes match, got ",
@@ -193,10 +195,10 @@ void index_put(Tensor& self, const DimIndices& at, const Tensor& values, bool ac
     if (index.is_alias_of(self)) index = index.detach().clone();
   }
   const Tensor source = values.is_alias_of(self) ? values.detach().clone() : values;
-  begin_inplace("index_put_", self);
+  begin_inplace(op, self);
   check_indexed(
-      kernels_of(self).index_put(make_args(self, own, shape, source), false, stream_of(self)),
-      "index_put_", own, self.sizes());
+      kernels_of(self).index_put(make_args(self, own, shape, source), false, stream_of(self, op)),
+      op, own, self.sizes());
   finish_write(self);
   if (recording(self, values)) {
     record_inplace(self, "IndexPutBackward0", inputs(self, values), saving(TensorList(own.indices)),

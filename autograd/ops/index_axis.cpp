@@ -66,7 +66,7 @@ void update_rows(const char* op, ScatterOp kind, const Tensor& self, int64_t dim
   write_row_major(self, [&](const Tensor& dense) {
     check_along(
         kernels_of(self).index_update(kind, dense.data_ptr(), rows.data_ptr(),
-                                      axis_args(dense, dim, at), alpha, -1, stream_of(self)),
+                                      axis_args(dense, dim, at), alpha, -1, stream_of(self, op)),
         op, dim);
   });
   finish_write(self);
@@ -77,18 +77,22 @@ Tensor copy_of(const Tensor& self) { return self.clone(MemoryFormat::Contiguous)
 }  // namespace
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
-  check_defined("index_select", self, "self");
-  check_vector("index_select", index);
-  check_same_device("index_select", self, index);
+  return index_select_for("index_select", self, dim, index);
+}
+
+Tensor index_select_for(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
+  check_defined(op, self, "self");
+  check_vector(op, index);
+  check_same_device(op, self, index);
   dim = wrap_dim(dim, self.dim());
   TAPER_CHECK_INDEX(self.dim() > 0 || index.numel() == 1,
                     "index_select(): Index to scalar can have only 1 value, got ", index.numel());
   const Tensor rows = row_major(self), at = row_major(index);
   const Tensor out = new_result(with_count(self.sizes(), dim, index.numel()), self.scalar_type(),
-                                self.device(), "index_select");
+                                self.device(), op);
   check_along(kernels_of(self).index_select(out.data_ptr(), rows.data_ptr(),
-                                            axis_args(rows, dim, at), stream_of(self)),
-              "index_select", dim);
+                                            axis_args(rows, dim, at), stream_of(self, op)),
+              op, dim);
   if (recording(self)) {
     record(out, "IndexSelectBackward0", inputs(self), saving(at),
            [sizes = Dims(self.sizes()), dim](Backward& b) {
@@ -154,7 +158,7 @@ Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar
   Tensor rows = self.dim() > 0 ? self : self.view({1});
   DimIndices at;
   at.add(dim, cast(index, kLong).reshape({-1}));
-  index_put(rows, at, full({}, value, self.options()));
+  index_put(rows, at, full({}, value, self.options()), false, "index_fill_");
   return self;
 }
 
@@ -183,7 +187,7 @@ Tensor embedding_gradient(const Tensor& gradient, const Tensor& indices, int64_t
   g = g.contiguous();
   check(kernels_of(out).index_update(ScatterOp::kAdd, out.data_ptr(), g.data_ptr(),
                                      axis_args(out, 0, indices), Value(1), padding_idx,
-                                     stream_of(out)),
+                                     stream_of(out, "embedding")),
         "embedding");
   return out;
 }
@@ -207,7 +211,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   const Tensor flat = row_major(indices).reshape({-1}), rows = row_major(weight);
   const Tensor out = new_result(shape, weight.scalar_type(), weight.device(), "embedding");
   check_along(kernels_of(out).index_select(out.data_ptr(), rows.data_ptr(),
-                                           axis_args(rows, 0, flat), stream_of(out)),
+                                           axis_args(rows, 0, flat), stream_of(out, "embedding")),
               "embedding", 0);
   if (recording(weight)) {
     record(out, "EmbeddingBackward0", inputs(weight), saving(flat),
@@ -228,7 +232,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
               num_classes);
   if (self.numel() == 0) {
     TAPER_CHECK(num_classes > 0, "Can not infer total number of classes from empty tensor.");
-  } else {
+  } else if (self.is_cpu() || num_classes == -1) {  // elsewhere the question would wait
     TAPER_CHECK(self.min().item<int64_t>() >= 0, "Class values must be non-negative.");
     const int64_t largest = self.max().item<int64_t>();
     if (num_classes == -1) {
@@ -242,7 +246,8 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   }
   Dims shape(self.sizes());
   shape.push_back(num_classes);
-  return zeros(shape, self.options()).scatter_(-1, self.unsqueeze(-1), 1);
+  Tensor out = zeros(shape, self.options());
+  return scatter_for("one_hot: Class value", out, -1, self.unsqueeze(-1), 1);
 }
 
 }  // namespace taper::ops

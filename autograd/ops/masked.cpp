@@ -10,7 +10,7 @@ int64_t count_of(const char* op, const Tensor& dense) {
   int64_t count = 0;
   check(kernels_of(dense).count_nonzero(&count, dense.data_ptr(), dense.scalar_type(),
                                         dense.numel(), stream_of(dense)),
-        op);
+        op, dense.device());
   return count;
 }
 

@@ -1,6 +1,7 @@
 // Matrix products. All of them are one GEMM call; transposed operands are passed as they lie.
 
 #include "taper/autograd/ops/op.h"
+#include "taper/core/cuda.h"
 
 namespace taper::ops {
 
@@ -61,6 +62,7 @@ void gemm(const char* name, const Tensor& out, const Tensor& a, const Tensor& b,
   plan.bias = bias ? bias->data_ptr() : nullptr;
   plan.alpha = alpha;
   plan.beta = beta;
+  plan.tf32 = out.is_cuda() && cuda::allow_tf32_matmul();
   check(kernels_of(out).gemm(plan, stream_of(out)), name);
 }
 

@@ -135,6 +135,12 @@ inline const KernelTable& kernels_of(const Tensor& tensor) {
 inline kernels::Stream stream_of(const Tensor& tensor) {
   return kernels::stream_for(tensor.device());
 }
+/// For a call that reads indices; see Stream::op.
+inline kernels::Stream stream_of(const Tensor& tensor, const char* op) {
+  kernels::Stream stream = stream_of(tensor);
+  stream.op = op;
+  return stream;
+}
 using kernels::check;
 
 struct UnaryParameters {

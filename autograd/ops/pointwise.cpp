@@ -140,7 +140,9 @@ Tensor binary(const char* name, BinaryOp op, const Tensor& a, const Tensor& b, S
 
 Tensor ternary(const char* name, TernaryOp op, const Tensor& a, const Tensor& b, const Tensor& c,
                ScalarType dtype, const Into& into, Value p0) {
-  const Device device = common_device(name, a.dim() > 0 ? a : b, a.dim() > 0 ? b : c);
+  // CPU tensors of no dimensions follow the others.
+  const auto follows = [](const Tensor& tensor) { return tensor.dim() == 0 && tensor.is_cpu(); };
+  const Device device = (!follows(a) ? a : !follows(b) ? b : c).device();
   const auto on_device = [&](const Tensor& tensor) {
     if (tensor.device() == device) return tensor;
     TAPER_CHECK(tensor.dim() == 0 && tensor.is_cpu(),

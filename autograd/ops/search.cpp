@@ -36,7 +36,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
   const Tensor weight = weights ? row_major(*weights) : Tensor();
   check(kernels_of(in).bincount(
             out.data_ptr(), in.data_ptr<int64_t>(), weights ? weight.data_ptr() : nullptr,
-            weights ? weight.scalar_type() : kLong, in.numel(), bins, stream_of(in)),
+            weights ? weight.scalar_type() : kLong, in.numel(), bins, stream_of(in, "bincount")),
         "bincount");
   return out;
 }

@@ -6,8 +6,9 @@
 
 namespace at {
 
-/// Switches for the CUDA libraries, and questions about what was built in. The switches keep what
-/// is set; the CPU's kernels have no use for them, and their results are deterministic as they are.
+/// Switches for the CUDA libraries, and questions about what was built in. Those for TF32 do what
+/// they say. The others keep what is set: results are deterministic as they are, and cuDNN's
+/// algorithms are chosen without trying them.
 class Context {
  public:
   bool userEnabledCuDNN() const { return user_enabled_cudnn_; }
@@ -16,10 +17,10 @@ class Context {
   void setBenchmarkCuDNN(bool on) { benchmark_cudnn_ = on; }
   bool deterministicCuDNN() const { return deterministic_cudnn_; }
   void setDeterministicCuDNN(bool on) { deterministic_cudnn_ = on; }
-  bool allowTF32CuDNN() const { return allow_tf32_cudnn_; }
-  void setAllowTF32CuDNN(bool on) { allow_tf32_cudnn_ = on; }
-  bool allowTF32CuBLAS() const { return allow_tf32_cublas_; }
-  void setAllowTF32CuBLAS(bool on) { allow_tf32_cublas_ = on; }
+  bool allowTF32CuDNN() const { return ::taper::cuda::allow_tf32_cudnn(); }
+  void setAllowTF32CuDNN(bool on) { ::taper::cuda::set_allow_tf32_cudnn(on); }
+  bool allowTF32CuBLAS() const { return ::taper::cuda::allow_tf32_matmul(); }
+  void setAllowTF32CuBLAS(bool on) { ::taper::cuda::set_allow_tf32_matmul(on); }
   bool deterministicAlgorithms() const { return deterministic_; }
   bool deterministicAlgorithmsWarnOnly() const { return deterministic_warn_only_; }
   void setDeterministicAlgorithms(bool on, bool warn_only = false) {
@@ -36,7 +37,6 @@ class Context {
 
  private:
   bool user_enabled_cudnn_ = true, benchmark_cudnn_ = false, deterministic_cudnn_ = false;
-  bool allow_tf32_cudnn_ = true, allow_tf32_cublas_ = false;
   bool deterministic_ = false, deterministic_warn_only_ = false;
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kStateVersion = 1;
 
 Tensor to_tensor(const std::vector<uint8_t>& bytes) {
-  Tensor out = empty({static_cast<int64_t>(bytes.size())}, kByte);
+  Tensor out = empty({static_cast<int64_t>(bytes.size())}, TensorOptions(kByte).device(kCPU));
   if (!bytes.empty()) std::memcpy(out.data_ptr(), bytes.data(), bytes.size());
   return out;
 }
@@ -46,7 +46,8 @@ std::vector<uint8_t> to_bytes(const Tensor* tensor) {
 std::map<std::string, Tensor> LoaderState::to_tensors() const {
   const int64_t numbers[] = {kStateVersion, in_epoch, epoch,        batch,
                              batch_size,    seed,     sampler.index};
-  Tensor position = empty({static_cast<int64_t>(std::size(numbers))}, kLong);
+  Tensor position =
+      empty({static_cast<int64_t>(std::size(numbers))}, TensorOptions(kLong).device(kCPU));
   std::memcpy(position.data_ptr(), numbers, sizeof numbers);
   std::map<std::string, Tensor> tensors{{"position", position}};
   if (sampler.order.defined()) tensors["order"] = sampler.order;

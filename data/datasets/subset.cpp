@@ -59,7 +59,8 @@ std::vector<size_t> part_sizes(size_t size, ArrayRef<SplitLength> lengths) {
 std::vector<std::vector<size_t>> split_indices(size_t size, ArrayRef<SplitLength> lengths,
                                                std::optional<Generator> generator) {
   const std::vector<size_t> sizes = part_sizes(size, lengths);
-  const Tensor order = randperm(static_cast<int64_t>(size), std::move(generator));
+  const Tensor order =
+      randperm(static_cast<int64_t>(size), std::move(generator), TensorOptions(kLong).device(kCPU));
   const int64_t* next = order.data_ptr<int64_t>();
   std::vector<std::vector<size_t>> parts;
   for (const size_t count : sizes) {

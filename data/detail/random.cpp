@@ -6,7 +6,7 @@
 namespace taper::data::detail {
 
 int64_t draw_seed(const std::optional<Generator>& generator) {
-  Tensor seed = empty({}, kLong);
+  Tensor seed = empty({}, TensorOptions(kLong).device(kCPU));
   seed.random_(generator);
   return seed.item<int64_t>();
 }

@@ -103,7 +103,7 @@ Tensor load_idx(const std::string& path) {
                   wanted <= most,
               "'", path, "' is truncated or its header lies: it announces the shape ", sizes,
               " of ", dtype_name(dtype), ", more than a file of ", file.size(), " bytes can hold");
-  Tensor tensor = empty(sizes, dtype);
+  Tensor tensor = empty(sizes, TensorOptions(dtype).device(kCPU));
   const size_t got = reader.read(tensor.data_ptr(), wanted);
   TAPER_CHECK(got == wanted, "'", path, "' is truncated: the shape ", sizes, " of ",
               dtype_name(dtype), " needs ", wanted, " bytes, and there are ", got);

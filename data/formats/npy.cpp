@@ -190,7 +190,7 @@ Tensor load_npy(const std::string& path) {
 
   // Fortran order is row-major order of the reversed dimensions.
   if (header.fortran_order) std::reverse(shape.begin(), shape.end());
-  Tensor tensor = empty(shape, element.dtype);
+  Tensor tensor = empty(shape, TensorOptions(element.dtype).device(kCPU));
   file.read_at(tensor.data_ptr(), bytes, offset);
   if (element.swapped) {
     detail::swap_bytes(tensor.data_ptr(), tensor.numel(), element_size(element.dtype));

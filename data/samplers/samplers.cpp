@@ -86,13 +86,22 @@ void OrderedSampler::load_state(const SamplerState& state) {
 
 }  // namespace detail
 
+namespace {
+
+// Orders are read by the host.
+Tensor random_order(int64_t size, std::optional<Generator> generator) {
+  return randperm(size, std::move(generator), TensorOptions(kLong).device(kCPU));
+}
+
+}  // namespace
+
 RandomSampler::RandomSampler(int64_t size, Dtype) : OrderedSampler(static_cast<size_t>(size)) {
   TAPER_CHECK_VALUE(size >= 0, "RandomSampler: expected a size, but got ", size);
-  start(randperm(size), std::nullopt);
+  start(random_order(size, std::nullopt), std::nullopt);
 }
 
 void RandomSampler::reset(std::optional<size_t> new_size) {
-  start(randperm(static_cast<int64_t>(new_size.value_or(size()))), new_size);
+  start(random_order(static_cast<int64_t>(new_size.value_or(size())), std::nullopt), new_size);
 }
 
 ShuffleSampler::ShuffleSampler(size_t size, std::optional<Generator> generator)
@@ -101,11 +110,11 @@ ShuffleSampler::ShuffleSampler(size_t size, std::optional<Generator> generator)
 void ShuffleSampler::reset(std::optional<size_t> new_size) {
   const auto n = static_cast<int64_t>(new_size.value_or(size()));
   if (generator_) {
-    start(randperm(n, generator_), new_size);
+    start(random_order(n, generator_), new_size);
     after_shuffle_ = generator_->state_bytes();
   } else {
     const Generator own(static_cast<uint64_t>(data::detail::draw_seed(std::nullopt)));
-    start(randperm(n, own), new_size);
+    start(random_order(n, own), new_size);
   }
   ended_ = false;
 }
@@ -115,7 +124,7 @@ std::optional<std::vector<size_t>> ShuffleSampler::next(size_t batch_size) {
   // PyTorch's sampler, when it has run out, draws another order and uses none of it. A generator of
   // the user's must advance as far.
   if ((!batch || batch->size() < batch_size) && generator_ && !ended_) {
-    (void)randperm(static_cast<int64_t>(size()), generator_);
+    (void)random_order(static_cast<int64_t>(size()), generator_);
     ended_ = true;
   }
   return batch;

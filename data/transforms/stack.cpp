@@ -24,7 +24,8 @@ namespace {
 
 template <class T>
 Tensor to_tensor(const std::vector<T>& values) {
-  Tensor out = empty({static_cast<int64_t>(values.size())}, dtype_of<T>);
+  Tensor out =
+      empty({static_cast<int64_t>(values.size())}, TensorOptions(dtype_of<T>).device(kCPU));
   std::memcpy(out.data_ptr(), values.data(), values.size() * sizeof(T));
   return out;
 }

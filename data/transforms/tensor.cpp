@@ -26,7 +26,8 @@ void check_normalize(ArrayRef<double> mean, ArrayRef<double> stddev) {
 }
 
 Tensor per_channel(ArrayRef<double> values) {
-  Tensor out = empty({static_cast<int64_t>(values.size()), 1, 1}, kFloat);
+  Tensor out =
+      empty({static_cast<int64_t>(values.size()), 1, 1}, TensorOptions(kFloat).device(kCPU));
   for (size_t i = 0; i < values.size(); ++i) {
     out.data_ptr<float>()[i] = static_cast<float>(values[i]);
   }

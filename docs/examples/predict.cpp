@@ -25,14 +25,16 @@ void draw(const Tensor& picture) {
 }
 
 int main(int argc, char** argv) {
-  std::string run = "runs/latest", folder;
+  std::string run = "runs/latest", folder, name;
   int64_t index = 0;
   examples::CommandLine line(
       "Names what is on a picture of the test set, with the model that train_cnn made.");
   line.text("--run", run, "Folder that train_cnn wrote (its --out)");
   line.data(folder);
   line.whole("--index", index, 0, "Which picture of the test set");
+  line.device("--device", name);
   return line.run(argc, argv, [&] {
+    const Device device(name);
     const auto images = data::datasets::find_mnist_like(folder);
     data::datasets::MNIST test_set(images.root, data::datasets::MNIST::Mode::kTest);
     TAPER_CHECK(index < static_cast<int64_t>(*test_set.size()), "--index ", index,
@@ -43,12 +45,14 @@ int main(int argc, char** argv) {
     for (auto& [name, value] : data::load_safetensors(run + "/model.safetensors"))
       weights.insert(name, value);
     model->load_state_dict(weights);
+    model->to(device);
     model->eval();
 
     const auto sample = test_set.get(static_cast<size_t>(index));
     draw(sample.data[0]);
     const InferenceMode guard;
-    const Tensor scores = model(((sample.data - 0.5) / 0.5).unsqueeze(0)).softmax(1)[0];
+    const Tensor picture = ((sample.data - 0.5) / 0.5).unsqueeze(0).to(device);
+    const Tensor scores = model(picture).softmax(1)[0];
     const auto [best, classes] = scores.topk(3);
     for (int64_t i = 0; i < 3; ++i) {
       std::printf("%5.1f %%  %s\n", 100 * best[i].item<double>(),

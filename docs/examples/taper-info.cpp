@@ -21,10 +21,12 @@ std::string cuda_version(int version) {
   if (version == 0) return "not found";
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
-std::string library_version(int version) {
-  if (version == 0) return "not found";
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
+void print_library(const char* name, int version, const std::string& problem) {
+  if (version == 0) {
+    std::printf("  %-14s none, Taper's own kernels serve: %s\n", name, problem.c_str());
+  } else {
+    std::printf("  %-14s %d.%d.%d\n", name, version / 10000, version / 100 % 100, version % 100);
+  }
 }
 
 void print_cpu() {
@@ -61,8 +63,8 @@ void print_cuda() {
   const cuda::Versions versions = cuda::versions();
   std::printf("  driver         for CUDA %s\n", cuda_version(versions.driver).c_str());
   std::printf("  runtime        CUDA %s\n", cuda_version(versions.runtime).c_str());
-  std::printf("  cuBLAS         %s\n", library_version(versions.cublas).c_str());
-  std::printf("  cuDNN          %s\n", library_version(versions.cudnn).c_str());
+  print_library("cuBLAS", versions.cublas, versions.cublas_problem);
+  print_library("cuDNN", versions.cudnn, versions.cudnn_problem);
   for (taper::DeviceIndex i = 0; i < cuda::device_count(); ++i) print_device(i);
 }
 

@@ -19,8 +19,10 @@ int train(const examples::Options& options) {
   const auto images = datasets::find_mnist_like(options.data);
   const auto normalize =
       transforms::Compose(transforms::ToTensor(), transforms::Normalize<>({0.5}, {0.5}));
-  auto train_set = datasets::MNIST(images.root, datasets::MNIST::Mode::kTrain).map(normalize);
-  auto test_set = datasets::MNIST(images.root, datasets::MNIST::Mode::kTest).map(normalize);
+  const datasets::MNIST training(images.root, datasets::MNIST::Mode::kTrain);
+  const datasets::MNIST testing(images.root, datasets::MNIST::Mode::kTest);
+  auto train_set = examples::first(training, options.images).map(normalize);
+  auto test_set = examples::first(testing, options.test_images()).map(normalize);
   data::DataLoader train_loader(train_set, {.batch_size = options.batch,
                                             .shuffle = true,
                                             .num_workers = options.workers,

@@ -261,8 +261,7 @@ void DeviceCache::release(Block* block) {
   std::vector<StreamMark> marks;
   for (const StreamOnDevice& use : block->used_on) {
     StreamMark mark;
-    // Where that fails the device is lost, and there is nothing to wait for.
-    if (mark.set(use).ok()) marks.push_back(std::move(mark));
+    if (mark.set_or_wait(use)) marks.push_back(std::move(mark));
   }
   block->used_on.clear();
   if (!kCached) {

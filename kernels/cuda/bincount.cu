@@ -18,8 +18,6 @@ constexpr int kSharedBins = 4096;  // 16 KiB: eight blocks fit into a multiproce
 /// Weights of a bin, on average, that are worth a block rather than a warp.
 constexpr int64_t kWeightsOfBlock = 256;
 
-constexpr const char* kName = "bincount";
-
 /// Each block counts for itself, then adds what it has found.
 __global__ void __launch_bounds__(kBlock)
     count_in_shared(unsigned long long* counts, const int64_t* in, int64_t numel, int bins,
@@ -133,10 +131,10 @@ Status bincount(void* counts, const int64_t* in, const void* weights, ScalarType
     if (bins <= kSharedBins) {
       return launch(stream, count_in_shared, grid(numel), dim3(kBlock),
                     static_cast<size_t>(bins) * sizeof(unsigned), to, in, numel, bins, fault,
-                    kName);
+                    stream.op);
     }
     return launch(stream, count_in_memory, grid(numel), dim3(kBlock), 0, to, in, numel, bins, fault,
-                  kName);
+                  stream.op);
   }
   int bits = 0;  // of the largest key, `bins`
   while (bits < 63 && bins >> bits != 0) ++bits;
@@ -146,7 +144,7 @@ Status bincount(void* counts, const int64_t* in, const void* weights, ScalarType
   for (int64_t begin = 0; begin < numel; begin += at_once) {
     const int64_t count = std::min(at_once, numel - begin);
     TAPER_TRY(launch(stream, make_bin_keys, grid(count), dim3(kBlock), 0, sorter.keys(),
-                     sorter.payloads(), in + begin, count, bins, fault, kName));
+                     sorter.payloads(), in + begin, count, bins, fault, stream.op));
     TAPER_TRY(sorter.sort(1, count, bits));
     TAPER_TRY(add_weights(counts, sorter.keys(), sorter.payloads(),
                           static_cast<const char*>(weights) +

@@ -36,7 +36,7 @@ Blas open_blas() {
   return found;
 }
 #else
-Blas open_blas() { return {emulator::blas_calls(), {}}; }
+Blas open_blas() { return {emulator::blas_calls(), emulator::library_problem()}; }
 #endif
 
 const Blas& the_blas() {
@@ -46,8 +46,7 @@ const Blas& the_blas() {
 
 Status check(blas::Status status, const char* call) {
   if (status == blas::Status::kSuccess) return {};
-  return {Code::kDeviceError, static_cast<int64_t>(status), 0,
-          keep(std::string(call) + ": cuBLAS status " + std::to_string(static_cast<int>(status)))};
+  return library_failed(call, "cuBLAS", static_cast<int>(status));
 }
 #define TAPER_BLAS_TRY(name, ...) TAPER_TRY(check(the_blas().calls.name(__VA_ARGS__), #name))
 
@@ -56,6 +55,7 @@ Status check(blas::Status status, const char* call) {
 struct DeviceBlas {
   std::mutex mutex;
   blas::Handle handle = nullptr;
+  bool is_ready = false;
 };
 
 DeviceBlas& of(int device) {
@@ -66,10 +66,11 @@ DeviceBlas& of(int device) {
 }
 
 Status make_handle(DeviceBlas& mine) {
-  if (mine.handle) return {};
-  TAPER_BLAS_TRY(cublasCreate_v2, &mine.handle);
+  if (mine.is_ready) return {};
+  if (!mine.handle) TAPER_BLAS_TRY(cublasCreate_v2, &mine.handle);
   // Sums of halves stay in float from end to end.
   TAPER_BLAS_TRY(cublasSetMathMode, mine.handle, blas::Math::kNoReducedPrecisionReduction);
+  mine.is_ready = true;
   return {};
 }
 
@@ -92,6 +93,11 @@ cudaDataType data_type(ScalarType dtype) {
   }
 }
 
+blas::Compute compute_of(const GemmPlan& p) {
+  if (p.dtype == kDouble) return blas::Compute::kDouble;
+  return p.dtype == kFloat && p.tf32 ? blas::Compute::kFloatByTf32 : blas::Compute::kFloat;
+}
+
 bool fits(int64_t n) { return n <= std::numeric_limits<int>::max(); }
 
 }  // namespace
@@ -108,16 +114,18 @@ int blas_version() {
 }
 
 bool suits_blas(const GemmPlan& p) {
-  static const bool own = asks_for_own("TAPER_BLAS");
-  if (own || !is_floating_point(p.dtype) || p.k == 0) return false;
+  static const Wish wish = wish_for("TAPER_BLAS", "cublas");
+  if (wish == Wish::kOwn || !is_floating_point(p.dtype) || p.k == 0) return false;
   if (!fits(p.m) || !fits(p.n) || !fits(p.k) || !fits(p.batch)) return false;
   if (!fits(p.lda) || !fits(p.ldb) || !fits(p.ldc)) return false;
   const bool described = p.lda >= (p.a_transposed ? p.m : p.k) &&
                          p.ldb >= (p.b_transposed ? p.k : p.n) && p.ldc >= p.n;
-  return described && blas_problem().empty();
+  // Where it is missing but has to be there, blas_gemm says so.
+  return described && (blas_problem().empty() || wish == Wish::kLibrary);
 }
 
 Status blas_gemm(const GemmPlan& p, const Stream& stream) {
+  if (!blas_problem().empty()) return missing("TAPER_BLAS=cublas", blas_problem());
   if (p.bias) TAPER_TRY(fill_rows(p, stream));
   const double beta_d = p.bias ? 1 : p.beta.d;
   const float alpha_f = static_cast<float>(p.alpha.d), beta_f = static_cast<float>(beta_d);
@@ -145,7 +153,7 @@ Status blas_gemm(const GemmPlan& p, const Stream& stream) {
                  static_cast<int>(p.k), alpha, p.b, type, static_cast<int>(p.ldb), p.b_batch_stride,
                  p.a, type, static_cast<int>(p.lda), p.a_batch_stride, beta, p.c, type,
                  static_cast<int>(p.ldc), p.c_batch_stride, static_cast<int>(p.batch),
-                 wide ? blas::Compute::kDouble : blas::Compute::kFloat, blas::Algorithm::kDefault);
+                 compute_of(p), blas::Algorithm::kDefault);
   return {};
 }
 

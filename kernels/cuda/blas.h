@@ -11,7 +11,8 @@ namespace taper::kernels::cuda {
 /// Whether blas_gemm takes this product. If not, Taper's own kernel does: integers, matrices that
 /// cuBLAS cannot describe, TAPER_BLAS=own, or no cuBLAS.
 bool suits_blas(const GemmPlan& plan);
-/// float in float (no TF32), halves with sums in float. Only for what suits_blas.
+/// float in float (or TF32, where the plan allows it), halves with sums in float. Only for what
+/// suits_blas.
 Status blas_gemm(const GemmPlan& plan, const Stream& stream);
 
 /// As cuBLAS writes it, 130000 being 13.0; 0 where there is none.

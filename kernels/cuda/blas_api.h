@@ -20,7 +20,7 @@ enum class Status : int {
 };
 enum class Operation : int { kAsStored = 0, kTransposed = 1 };
 enum class Math : int { kDefault = 0, kNoReducedPrecisionReduction = 16 };
-enum class Compute : int { kFloat = 68, kDouble = 70 };
+enum class Compute : int { kFloat = 68, kDouble = 70, kFloatByTf32 = 77 };
 enum class Algorithm : int { kDefault = -1 };
 
 /// The functions by their names in the library.

@@ -117,6 +117,9 @@ Status state_of(int device, DeviceState** state) {
   if (*state) return {};
   if (device < 0 || device >= kMaxDevices) return no_such_device(device);
   auto& slot = all_states()[static_cast<size_t>(device)];
+  // So that properties_of cannot fail where the device is in use.
+  const DeviceProperties* properties = nullptr;
+  TAPER_TRY(find_properties(device, &properties));
   const std::lock_guard lock(mutex());
   if (!slot) {
     auto made = std::make_unique<DeviceState>(device);
@@ -177,6 +180,10 @@ Status fault_of_this_call(const Stream& stream) {
   TAPER_TRY(state_of(stream.device, &state));
   Status status = state->take_fault();
   if (status.code == Code::kIndexOutOfRange) status.what = nullptr;
+  if (status.code == Code::kInvalidValue && status.what) {  // "bernoulli: a probability ..."
+    const char* const colon = std::strstr(status.what, ": ");
+    if (colon) status.what = colon + 2;
+  }
   return status;
 }
 

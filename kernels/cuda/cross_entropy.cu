@@ -19,16 +19,17 @@ struct Target {
   const int64_t* classes_of_rows;
   int64_t ignore_index;
   DeviceFault* fault;
+  const char* op;
 };
 
 enum class Row { kCounts, kIgnored, kFaulty };
 
 /// `reporter`: one thread of the row, which reports a class that does not exist.
 __device__ __forceinline__ Row kind_of(int64_t target, const Target& targets, int classes,
-                                       bool reporter, const char* op) {
+                                       bool reporter) {
   if (target == targets.ignore_index) return Row::kIgnored;
   if (target >= 0 && target < classes) return Row::kCounts;
-  if (reporter) report_fault(targets.fault, op, target, classes);
+  if (reporter) report_fault(targets.fault, targets.op, target, classes);
   return Row::kFaulty;
 }
 
@@ -46,7 +47,7 @@ __device__ __forceinline__ ExpSum<compute_t<T>> row_exp_sum(const T* row, int si
 template <class T, int kThreads>
 __global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     cross_entropy_rows(compute_t<T>* loss, compute_t<T>* log_sum_exp, const T* logits, int64_t rows,
-                       int classes, bool packed, Target targets, const char* op) {
+                       int classes, bool packed, Target targets) {
   using C = compute_t<T>;
   const int64_t row = RowGroup<kThreads>::row();
   const T* x = logits + row * classes;
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(kRowBlock, kRowBlocks)
   log_sum_exp[row] = all.top + log_sum;
   // Large logits cancel first: the sum of exps is at least 1 and loses nothing.
   const int64_t target = targets.classes_of_rows[row];
-  const bool counts = kind_of(target, targets, classes, true, op) == Row::kCounts;
+  const bool counts = kind_of(target, targets, classes, true) == Row::kCounts;
   loss[row] = counts ? (all.top - widen(x[target])) + log_sum : C(0);
 }
 
@@ -66,15 +67,14 @@ __global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     cross_entropy_backward_rows(T* grad_logits, const compute_t<T>* grad_row, int64_t grad_stride,
                                 compute_t<T> scale, const T* logits,
                                 const compute_t<T>* log_sum_exp, int64_t rows, int classes,
-                                bool packed, Target targets, const char* op) {
+                                bool packed, Target targets) {
   using C = compute_t<T>;
   const int64_t row = RowGroup<kThreads>::row();
   const bool there = row < rows;
   const T* in = logits + row * classes;
   T* out = grad_logits + row * classes;
   const int64_t target = there ? targets.classes_of_rows[row] : targets.ignore_index;
-  const Row kind =
-      kind_of(target, targets, classes, there && RowGroup<kThreads>::thread() == 0, op);
+  const Row kind = kind_of(target, targets, classes, there && RowGroup<kThreads>::thread() == 0);
   const bool counts = kind == Row::kCounts;
   const C shift = there ? log_sum_exp[row] : C(0);
   const C factor = counts ? grad_row[row * grad_stride] * scale : C(0);
@@ -131,7 +131,7 @@ Status cross_entropy_forward(void* loss, void* log_sum_exp, const void* logits,
                     ceil_div(args.rows, RowGroup<threads>::kPerBlock), kRowBlock, 0,
                     static_cast<compute_t<T>*>(loss), static_cast<compute_t<T>*>(log_sum_exp),
                     static_cast<const T*>(logits), args.rows, args.classes, packed,
-                    Target{args.target, args.ignore_index, fault_of(stream)}, "cross_entropy");
+                    Target{args.target, args.ignore_index, fault_of(stream), stream.op});
     });
   });
 }
@@ -149,7 +149,7 @@ Status cross_entropy_backward(void* grad_logits, const void* grad_row, int64_t g
                     static_cast<T*>(grad_logits), static_cast<const compute_t<T>*>(grad_row),
                     grad_stride, static_cast<compute_t<T>>(scale), static_cast<const T*>(logits),
                     static_cast<const compute_t<T>*>(log_sum_exp), args.rows, args.classes, packed,
-                    Target{args.target, args.ignore_index, fault_of(stream)}, "cross_entropy");
+                    Target{args.target, args.ignore_index, fault_of(stream), stream.op});
     });
   });
 }

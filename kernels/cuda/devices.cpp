@@ -84,8 +84,12 @@ Status properties(int device, DeviceProperties* properties) {
 
 // Opens cuBLAS and cuDNN, for want of another way to ask.
 Status versions(DeviceVersions* versions) {
-  *versions = {
-      .driver = driver_version(), .runtime = 0, .blas = blas_version(), .dnn = dnn_version()};
+  *versions = {.driver = driver_version(),
+               .runtime = 0,
+               .blas = blas_version(),
+               .dnn = dnn_version(),
+               .blas_problem = blas_problem().c_str(),
+               .dnn_problem = dnn_problem().c_str()};
   TAPER_CUDA_TRY(cudaRuntimeGetVersion(&versions->runtime));
   return {};
 }

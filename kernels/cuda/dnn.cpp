@@ -37,7 +37,7 @@ Dnn open_dnn() {
   return found;
 }
 #else
-Dnn open_dnn() { return {emulator::dnn_calls(), {}}; }
+Dnn open_dnn() { return {emulator::dnn_calls(), emulator::library_problem()}; }
 #endif
 
 const Dnn& the_dnn() {
@@ -47,8 +47,7 @@ const Dnn& the_dnn() {
 
 Status check(dnn::Status status, const char* call) {
   if (status == dnn::Status::kSuccess) return {};
-  return {Code::kDeviceError, static_cast<int64_t>(status), 0,
-          keep(std::string(call) + ": cuDNN status " + std::to_string(static_cast<int>(status)))};
+  return library_failed(call, "cuDNN", static_cast<int>(status));
 }
 #define TAPER_DNN_TRY(name, ...) TAPER_TRY(check(the_dnn().calls.name(__VA_ARGS__), #name))
 
@@ -73,7 +72,7 @@ struct Problem {
   }
 };
 
-using Key = std::array<int64_t, 18>;
+using Key = std::array<int64_t, 19>;
 Key key_of(ConvPass pass, const ConvPlan& p) {
   return {static_cast<int64_t>(pass),
           static_cast<int64_t>(p.dtype),
@@ -92,7 +91,8 @@ Key key_of(ConvPass pass, const ConvPlan& p) {
           p.pad_w,
           p.dilation_h,
           p.dilation_w,
-          p.groups};
+          p.groups,
+          p.tf32};
 }
 
 /// A handle knows one stream at a time: one caller at a time.
@@ -140,9 +140,11 @@ Status describe(Problem& to, const ConvPlan& p) {
                 n(p.stride_h), n(p.stride_w), n(p.dilation_h), n(p.dilation_w),
                 dnn::Mode::kCrossCorrelation, halves ? dnn::DataType::kFloat : type);
   TAPER_DNN_TRY(cudnnSetConvolutionGroupCount, to.convolution, n(p.groups));
-  // Float stays float: no TF32.
+  // By default cuDNN takes TF32 for float.
   TAPER_DNN_TRY(cudnnSetConvolutionMathType, to.convolution,
-                halves ? dnn::Math::kTensorOp : dnn::Math::kFma);
+                halves   ? dnn::Math::kTensorOp
+                : p.tf32 ? dnn::Math::kDefault
+                         : dnn::Math::kFma);
   return {};
 }
 
@@ -219,8 +221,8 @@ int dnn_version() {
 }
 
 bool suits_dnn(const ConvPlan& p) {
-  static const bool own = asks_for_own("TAPER_DNN");
-  if (own || !is_floating_point(p.dtype)) return false;
+  static const Wish wish = wish_for("TAPER_DNN", "cudnn");
+  if (wish == Wish::kOwn || !is_floating_point(p.dtype)) return false;
   // cuDNN counts a tensor's elements in 32 bits.
   const int64_t in = p.batch * p.in_channels * p.in_h * p.in_w;
   const int64_t out = p.batch * p.out_channels * p.out_h * p.out_w;
@@ -231,11 +233,13 @@ bool suits_dnn(const ConvPlan& p) {
   const bool usual =
       p.out_h == window_size(p.in_h, p.kernel_h, p.stride_h, p.pad_h, p.dilation_h) &&
       p.out_w == window_size(p.in_w, p.kernel_w, p.stride_w, p.pad_w, p.dilation_w);
-  return usual && dnn_problem().empty();
+  // Where it is missing but has to be there, dnn_conv says so.
+  return usual && (dnn_problem().empty() || wish == Wish::kLibrary);
 }
 
 Status dnn_conv(ConvPass pass, const ConvArgs& args, const Stream& stream, bool* served) {
   *served = false;
+  if (!dnn_problem().empty()) return missing("TAPER_DNN=cudnn", dnn_problem());
   DeviceDnn& mine = of(stream.device);
   const std::lock_guard lock(mine.mutex);
   if (!mine.handle) TAPER_DNN_TRY(cudnnCreate, &mine.handle);

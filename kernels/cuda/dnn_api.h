@@ -18,7 +18,7 @@ enum class Status : int { kSuccess = 0, kBadParam = 2000, kNotSupported = 3000, 
 enum class DataType : int { kFloat = 0, kDouble = 1, kHalf = 2, kBFloat16 = 9 };
 enum class Format : int { kNchw = 0 };
 enum class Mode : int { kCrossCorrelation = 1 };
-enum class Math : int { kTensorOp = 1, kFma = 3 };
+enum class Math : int { kDefault = 0, kTensorOp = 1, kFma = 3 };
 enum class Determinism : int { kNo = 0, kYes = 1 };
 
 /// An algorithm that might do, with what cuDNN expects of it. One struct for the three passes,

@@ -64,21 +64,20 @@ ElementwisePlan<kMaxIndexTensors> index_positions(const AdvancedIndexArgs& args)
 
 }  // namespace
 
-Indexed::Indexed(const char* op, const IndexAxisArgs& args, const Stream& stream)
-    : at{args.index, args.index_dtype == kLong, false, args.size, args.inner,
-         kSkipNone,  fault_of(stream),          op} {
+Indexed::Indexed(const IndexAxisArgs& args, const Stream& stream)
+    : at{args.index, args.index_dtype == kLong, false,    args.size, args.inner,
+         kSkipNone,  fault_of(stream),          stream.op} {
   start_plan(plan);
   add_dimension(plan, args.inner, 1, 0, 1);
   add_dimension(plan, args.count, args.inner, 1, 0);
   add_dimension(plan, args.outer, args.count * args.inner, 0, args.size * args.inner);
 }
 
-Indexed::Indexed(const char* op, const GatherArgs& args, const Stream& stream)
+Indexed::Indexed(const GatherArgs& args, const Stream& stream)
     : plan(args.plan),
-      at{args.index, true, false, args.size, args.stride, kSkipNone, fault_of(stream), op} {}
+      at{args.index, true, false, args.size, args.stride, kSkipNone, fault_of(stream), stream.op} {}
 
-AdvancedIndexed::AdvancedIndexed(const char* op, const AdvancedIndexArgs& args,
-                                 const Stream& stream)
+AdvancedIndexed::AdvancedIndexed(const AdvancedIndexArgs& args, const Stream& stream)
     : offsets_(stream, args.count == 1 ? 0 : index_positions(args).numel) {
   start_plan(plan);
   const auto positions = index_positions(args);
@@ -93,8 +92,8 @@ AdvancedIndexed::AdvancedIndexed(const char* op, const AdvancedIndexArgs& args,
                   args.plan.strides[1][d]);
   }
   if (args.count == 1) {
-    at = {args.indices[0],  true, true, args.self_sizes[0], args.self_strides[0], kSkipNone,
-          fault_of(stream), op};
+    at = {args.indices[0],  true,     true, args.self_sizes[0], args.self_strides[0], kSkipNone,
+          fault_of(stream), stream.op};
     return;
   }
   status_ = offsets_.status();
@@ -106,13 +105,13 @@ AdvancedIndexed::AdvancedIndexed(const char* op, const AdvancedIndexArgs& args,
   IndexTensors tensors{};
   tensors.count = args.count;
   tensors.fault = fault_of(stream);
-  tensors.op = op;
+  tensors.op = stream.op;
   for (int k = 0; k < args.count; ++k) {
     tensors.size[k] = args.self_sizes[k];
     tensors.stride[k] = args.self_strides[k] / unit;
     last += (tensors.size[k] - 1) * tensors.stride[k];
   }
-  at = {offsets_.get(), true, false, last + 1, unit, kSkipNone, nullptr, op};
+  at = {offsets_.get(), true, false, last + 1, unit, kSkipNone, nullptr, nullptr};
   status_ = for_each_piece<kMaxIndexTensors>(
       positions, {}, [&](const auto& part, const int64_t(&start)[kMaxIndexTensors + 1]) {
         Walk<kMaxIndexTensors> walk;

@@ -35,15 +35,15 @@ struct Indexed {
   DimIndex at;
 
   Indexed() = default;
-  Indexed(const char* op, const IndexAxisArgs& args, const Stream& stream);
-  Indexed(const char* op, const GatherArgs& args, const Stream& stream);
+  Indexed(const IndexAxisArgs& args, const Stream& stream);
+  Indexed(const GatherArgs& args, const Stream& stream);
 };
 
 /// The same of index_get and index_put. Several index tensors become one, of offsets from the start
 /// of self, in memory that is this object's.
 class AdvancedIndexed : public Indexed {
  public:
-  AdvancedIndexed(const char* op, const AdvancedIndexArgs& args, const Stream& stream);
+  AdvancedIndexed(const AdvancedIndexArgs& args, const Stream& stream);
   const Status& status() const { return status_; }
 
  private:

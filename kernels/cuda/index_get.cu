@@ -89,17 +89,16 @@ Status gather_indexed(void* values, const void* self, Indexed indexed, ScalarTyp
 }  // namespace
 
 Status index_select(void* out, const void* self, const IndexAxisArgs& args, Stream stream) {
-  return gather_indexed(out, self, Indexed("index_select", args, stream), args.dtype, stream);
+  return gather_indexed(out, self, Indexed(args, stream), args.dtype, stream);
 }
 
 Status gather(const GatherArgs& args, Stream stream) {
-  return gather_indexed(args.values, args.self, Indexed("gather", args, stream), args.dtype,
-                        stream);
+  return gather_indexed(args.values, args.self, Indexed(args, stream), args.dtype, stream);
 }
 
 Status index_get(const AdvancedIndexArgs& args, Stream stream) {
   if (args.plan.numel == 0) return {};
-  const AdvancedIndexed indexed("index", args, stream);
+  const AdvancedIndexed indexed(args, stream);
   TAPER_TRY(indexed.status());
   return gather_indexed(args.values, args.self, indexed, args.dtype, stream);
 }

@@ -212,10 +212,7 @@ Update make_update(ScatterOp op, void* self, const void* values) {
 
 Status index_update(ScatterOp op, void* self, const void* src, const IndexAxisArgs& args,
                     Value alpha, int64_t padding, Stream stream) {
-  const char* const name = op == ScatterOp::kAdd      ? "index_add_"
-                           : op == ScatterOp::kAssign ? "index_copy_"
-                                                      : "index_reduce_";
-  Work work{args.dtype, make_update(op, self, src), Indexed(name, args, stream)};
+  Work work{args.dtype, make_update(op, self, src), Indexed(args, stream)};
   if (padding >= 0) work.indexed.at.skipped = padding;
   work.update.alpha_real = alpha.d;
   work.update.alpha_whole = alpha.i;
@@ -223,8 +220,7 @@ Status index_update(ScatterOp op, void* self, const void* src, const IndexAxisAr
 }
 
 Status scatter(const GatherArgs& args, Stream stream) {
-  const char* const name = args.op == ScatterOp::kAdd ? "scatter_add" : "scatter";
-  Work work{args.dtype, make_update(args.op, args.self, args.values), Indexed(name, args, stream)};
+  Work work{args.dtype, make_update(args.op, args.self, args.values), Indexed(args, stream)};
   if (args.scalar_source) {
     work.update.values = nullptr;
     work.update.number = bits_of(args.dtype, args.scalar);
@@ -235,7 +231,7 @@ Status scatter(const GatherArgs& args, Stream stream) {
 
 Status index_put(const AdvancedIndexArgs& args, bool accumulate, Stream stream) {
   if (args.plan.numel == 0) return {};
-  const AdvancedIndexed indexed("index_put_", args, stream);
+  const AdvancedIndexed indexed(args, stream);
   TAPER_TRY(indexed.status());
   const ScatterOp op = accumulate ? ScatterOp::kAdd : ScatterOp::kAssign;
   return update_indexed({args.dtype, make_update(op, args.self, args.values), indexed}, stream);

@@ -3,9 +3,12 @@
 #include <dlfcn.h>
 #include <glob.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
+
+#include "taper/kernels/cuda/message.h"
 
 namespace taper::kernels::cuda {
 
@@ -78,9 +81,19 @@ void* Library::symbol(const char* name) {
   return found;
 }
 
-bool asks_for_own(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value && std::string_view(value) == "own";
+Wish wish_for(const char* name, const char* library) {
+  const std::string value = variable(name);
+  if (value == "own") return Wish::kOwn;
+  if (value == library) return Wish::kLibrary;
+  if (!value.empty() && value != "auto") {
+    std::fprintf(stderr, "Warning: %s=%s is none of auto, own, %s; taken for auto\n", name,
+                 value.c_str(), library);
+  }
+  return Wish::kAuto;
+}
+
+Status missing(const char* wished, const std::string& problem) {
+  return {Code::kDeviceError, 0, 0, keep(std::string(wished) + ", but " + problem)};
 }
 
 }  // namespace taper::kernels::cuda

@@ -3,6 +3,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "taper/kernels/status.h"
+
 namespace taper::kernels::cuda {
 
 /// A shared library of NVIDIA's that is opened when first needed and stays open. It is sought by
@@ -25,7 +27,12 @@ class Library {
   std::string problem_;
 };
 
-/// Whether the environment variable asks for Taper's own kernels ("own").
-bool asks_for_own(const char* variable);
+/// Which kernels the environment variable asks for: "own", Taper's; "auto" or nothing, the
+/// library's where it is there; the library by its name, where it is missing an error.
+enum class Wish { kAuto, kOwn, kLibrary };
+/// Another value is warned of, and counts as "auto".
+Wish wish_for(const char* variable, const char* library);
+/// The error for a library that is `wished` for ("TAPER_BLAS=cublas") and has a problem.
+Status missing(const char* wished, const std::string& problem);
 
 }  // namespace taper::kernels::cuda

@@ -2,24 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
-#include <mutex>
 
 #include "taper/kernels/cuda/device/launch.h"
 
 namespace taper::kernels::cuda {
-
-const char* keep(std::string message) {
-  constexpr size_t kKept = 512;
-  static auto* const mutex = new std::mutex;
-  static auto* const messages = new std::deque<std::string>;
-  const std::lock_guard lock(*mutex);
-  for (const std::string& known : *messages) {
-    if (known == message) return known.c_str();
-  }
-  if (messages->size() == kKept) messages->pop_front();
-  return messages->emplace_back(std::move(message)).c_str();
-}
 
 bool is_sticky(cudaError_t error) {
   switch (error) {
@@ -45,6 +31,17 @@ Status failed(const char* call, cudaError_t error) {
   std::string name = call;
   name.resize(std::min(name.size(), name.find('(')));
   return failed_at(std::move(name), error);
+}
+
+Status library_failed(const char* call, const char* library, int status) {
+  std::string what = std::string(call) + ": " + library + " status " + std::to_string(status);
+  const cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess) {
+    Status failure = failed_at(std::move(what), error);
+    failure.value = status;
+    return failure;
+  }
+  return {Code::kDeviceError, status, 0, keep(std::move(what))};
 }
 
 Status failed_at(std::string what, cudaError_t error) {

@@ -17,6 +17,9 @@ Status failed(const char* call, cudaError_t error);
 /// The same for what is not spelled as a call.
 Status failed_at(std::string what, cudaError_t error);
 
+/// A failed call of cuBLAS or cuDNN, with what the runtime has to say of it.
+Status library_failed(const char* call, const char* library, int status);
+
 /// Whether a device is unusable after this error.
 bool is_sticky(cudaError_t error);
 

@@ -144,8 +144,7 @@ void release_pinned(void* memory) {
   --all.in_use;
   for (const StreamOnDevice& use : block.used_on) {
     StreamMark mark;
-    // Where that fails the device is lost, and there is nothing to wait for.
-    if (mark.set(use).ok()) block.waits_for.push_back(std::move(mark));
+    if (mark.set_or_wait(use)) block.waits_for.push_back(std::move(mark));
   }
   block.used_on.clear();
   all.waiting.push_back(static_cast<char*>(memory));

@@ -17,8 +17,8 @@ extern const DeviceRuntime kRuntime;
 /// Asked of the driver once per device.
 Status find_properties(int device, const DeviceProperties** properties);
 
-/// What a call whose launches were waited for has to report of them. `what` is left out: the caller
-/// knows which op it is.
+/// What a call whose launches were waited for has to report of them. The op's name is left out: the
+/// caller knows it.
 Status fault_of_this_call(const Stream& stream);
 
 namespace runtime {

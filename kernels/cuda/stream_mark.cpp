@@ -49,6 +49,13 @@ Status StreamMark::set(const StreamOnDevice& where) {
   return {};
 }
 
+bool StreamMark::set_or_wait(const StreamOnDevice& where) {
+  if (set(where).ok()) return true;
+  const DeviceGuard guard(where.device);
+  if (cudaStreamSynchronize(where.stream) != cudaSuccess) cudaGetLastError();
+  return false;
+}
+
 bool StreamMark::passed() const {
   if (!event_) return true;
   const DeviceGuard guard(device_);

@@ -30,6 +30,9 @@ class StreamMark {
   ~StreamMark();
 
   Status set(const StreamOnDevice& where);
+  /// The same; where it fails, waits for the stream instead and leaves no mark: then everything has
+  /// run, or the device is lost.
+  bool set_or_wait(const StreamOnDevice& where);
   /// Also where the device is lost, so that nobody waits for ever.
   bool passed() const;
   /// Waits until it is passed.

@@ -22,10 +22,25 @@ std::string last_report();
 /// What was made and not freed: a line each, with the place where it was made.
 std::string live_objects();
 
-/// How often a function of the runtime was called; "work": pieces of work that ran.
+/// Forgets injected failures that have not happened yet.
+void clear_failures();
+
+/// How often a function of the runtime was called; "work": pieces of work that ran; "waits": calls
+/// that made the host wait for a device, whether there was work to wait for or not; "tf32": matrix
+/// products and convolutions that a card may do in TF32.
 int64_t call_count(const std::string& name);
 
 /// The place of this thread's next call; call_sites.h calls it.
 void call_site(const char* file, int line);
+
+/// The same for a program in which the emulator is a plugin: its only other symbol,
+/// `taper_emulator_control`, returns this. Texts live until the next call.
+struct Control {
+  void (*inject)(const char* what, int64_t in, cudaError_t error);
+  void (*clear_failures)();
+  int64_t (*call_count)(const char* name);
+  const char* (*live_objects)();
+};
+using ControlEntry = const Control* (*)();
 
 }  // namespace taper::emulator

@@ -26,7 +26,7 @@ using namespace kernels::cuda::blas;
 /// Takes the call's place and an injected failure.
 #define TAPER_BLAS_ENTRY(name)          \
   Entry entry(#name, Entry::kOrdinary); \
-  if (entry.refused()) return Status::kExecutionFailed;
+  if (entry.refused()) return (entry.refusal(), Status::kExecutionFailed);
 
 Status create(Handle* handle) {
   TAPER_BLAS_ENTRY(cublasCreate)
@@ -121,6 +121,7 @@ Status gemm(Handle handle, Operation a_operation, Operation b_operation, int m, 
   const auto number = [&](const void* p) {
     return wide ? *static_cast<const double*>(p) : double{*static_cast<const float*>(p)};
   };
+  if (compute == Compute::kFloatByTf32) ++machine().calls["tf32"];
   const Product product{m,
                         n,
                         k,
@@ -138,6 +139,10 @@ Status gemm(Handle handle, Operation a_operation, Operation b_operation, int m, 
 }
 
 }  // namespace
+
+std::string library_problem() {
+  return machine().options.libraries ? "" : "the emulator was asked for no libraries";
+}
 
 Calls blas_calls() {
   return {.cublasCreate_v2 = create,

@@ -25,6 +25,7 @@ struct FilterShape {
 struct ConvolutionShape {
   int pad_h = 0, pad_w = 0, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, groups = 1;
   DataType compute = DataType::kFloat;
+  Math math = Math::kDefault;
 };
 
 }  // namespace taper::kernels::cuda::dnn
@@ -38,7 +39,7 @@ using namespace kernels::cuda::dnn;
 /// Takes the call's place and an injected failure.
 #define TAPER_DNN_ENTRY(name)           \
   Entry entry(#name, Entry::kOrdinary); \
-  if (entry.refused()) return kernels::cuda::dnn::Status::kFailed;
+  if (entry.refused()) return (entry.refusal(), kernels::cuda::dnn::Status::kFailed);
 
 Status create(Handle* handle) {
   TAPER_DNN_ENTRY(cudnnCreate)
@@ -78,7 +79,7 @@ Status set_convolution(Convolution to, int pad_h, int pad_w, int stride_h, int s
   if (std::min(pad_h, pad_w) < 0 || std::min({stride_h, stride_w, dilation_h, dilation_w}) <= 0) {
     return Status::kBadParam;
   }
-  *to = {pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, 1, compute};
+  *to = {pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, 1, compute, Math::kDefault};
   return Status::kSuccess;
 }
 Status set_groups(Convolution to, int groups) {
@@ -86,7 +87,10 @@ Status set_groups(Convolution to, int groups) {
   to->groups = groups;
   return Status::kSuccess;
 }
-Status set_math(Convolution, kernels::cuda::dnn::Math) { return Status::kSuccess; }
+Status set_math(Convolution to, kernels::cuda::dnn::Math math) {
+  to->math = math;
+  return Status::kSuccess;
+}
 
 /// The whole of a convolution; its parts have to fit each other.
 struct Problem {
@@ -208,6 +212,10 @@ Status run(Handle handle, const char* call, const Problem& problem, const void* 
     return wide ? *static_cast<const double*>(p) : double{*static_cast<const float*>(p)};
   };
   const double a = number(alpha), b = number(beta);
+  if (problem.x.type == DataType::kFloat &&
+      problem.conv.math == kernels::cuda::dnn::Math::kDefault) {
+    ++machine().calls["tf32"];
+  }
   const cudaError_t error = enqueue(handle->stream, call, [=] {
     with_type(memory_type(problem.x.type), [&](auto type) {
       using T = decltype(type);

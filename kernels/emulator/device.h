@@ -22,8 +22,9 @@
 #else
 // A kernel stands behind as many no-ops as its bound has warps, and a section lists where they
 // begin (launch_bounds.cpp). GCC 12 puts it in the wrong place for functions that several files
-// share.
-#define __global__ __attribute__((unused)) static
+// share; and what only such a function launches it puts beside that, where the linker drops it,
+// unless it is `used`.
+#define __global__ __attribute__((used)) static
 #define __launch_bounds__(...)                                                           \
   __attribute__((patchable_function_entry(sizeof(::taper::emulator::Warps<__VA_ARGS__>), \
                                           sizeof(::taper::emulator::Warps<__VA_ARGS__>))))

@@ -237,7 +237,8 @@ __attribute__((noinline)) void Engine::leave(Fiber& from, void** save) {
   if (start) {
     Fiber& fiber = free_fiber(order_[started_]);
     running_ = &fiber;
-    switch_fibers(from, save, fiber, fiber.context);
+    // In a random order, a fiber that has just become free may be taken at once: it goes on.
+    if (&fiber != &from) switch_fibers(from, save, fiber, fiber.context);
   } else if (ready_count_ != 0) {
     const CudaThread& next = threads_[next_ready()];
     running_ = next.fiber;

@@ -27,6 +27,7 @@ struct Manner {
   uint64_t seed = 0;        ///< 0: in order; else blocks and threads run in an order drawn from it
   bool fill = true;         ///< shared memory begins as NaN
   size_t stack = 64 << 10;  ///< bytes per CUDA thread
+  bool watch = false;       ///< notes arithmetic on unwritten memory
 };
 
 constexpr unsigned kMaxThreads = 1024;

@@ -8,6 +8,7 @@
 #include "taper/kernels/emulator/device.h"
 #include "taper/kernels/emulator/engine.h"
 #include "taper/kernels/emulator/memory.h"
+#include "taper/kernels/emulator/uninitialized.h"
 
 // A grid's blocks, over the threads of the system; and the functions that device.h declares.
 
@@ -96,6 +97,7 @@ class Pool {
 
   void work(Engine& engine) {
     const dim3 size = grid_->blocks;
+    const ArithmeticWatch watch(manner_.watch);
     engine.begin(*grid_, manner_, this_thread());
     for (;;) {
       const uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);

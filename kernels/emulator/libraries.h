@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "taper/kernels/cuda/blas_api.h"
 #include "taper/kernels/cuda/dnn_api.h"
 
@@ -8,6 +10,8 @@
 
 namespace taper::emulator {
 
+/// Why they are not there; empty where they are.
+std::string library_problem();
 kernels::cuda::blas::Calls blas_calls();
 kernels::cuda::dnn::Calls dnn_calls();
 

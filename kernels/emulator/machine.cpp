@@ -218,6 +218,11 @@ void inject(const std::string& what, int64_t in, cudaError_t error) {
   m.failures.push_back({what, call_count(what == "device" ? "work" : what) + in, error});
 }
 
+void clear_failures() {
+  const std::lock_guard lock(machine_mutex());
+  machine().failures.clear();
+}
+
 void call_site(const char* file, int line) { host_thread().next_site = {file, line}; }
 
 std::string last_report() {

@@ -17,6 +17,12 @@
 
 namespace taper::emulator {
 
+/// An instruction that arithmetic_watch.cpp lets through alone, and the registers before it.
+struct SingleStep {
+  const void* instruction;
+  uint32_t registers[16][4];
+};
+
 /// What belongs to a thread of the host.
 struct HostThread : Thread {
   int device = 0;
@@ -25,6 +31,7 @@ struct HostThread : Thread {
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   CallSite next_site;  ///< of the call that is about to be made
   CallSite last_site;  ///< of the latest call
+  SingleStep step;
 };
 HostThread& host_thread();
 
@@ -63,6 +70,7 @@ struct Machine {
   uint64_t random = 0;
   std::string report;  ///< the latest, of any device
 
+  void count_wait() { ++calls["waits"]; }
   Device& here() { return *devices[static_cast<size_t>(host_thread().device)]; }
   /// The device whose memory `p` points into, or -1.
   int device_of(const void* p) const;

@@ -82,6 +82,7 @@ const Setting kSettings[] = {
     {"uninitialized", "on or off",
      [](Options& o, std::string_view v) { o.uninitialized = on_off(v); }},
     {"peers", "on or off", [](Options& o, std::string_view v) { o.peers = on_off(v); }},
+    {"libraries", "on or off", [](Options& o, std::string_view v) { o.libraries = on_off(v); }},
     {"leaks", "on or off", [](Options& o, std::string_view v) { o.leaks = on_off(v); }},
     {"protect", "auto, key, pages or off",
      [](Options& o, std::string_view v) {

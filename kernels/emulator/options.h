@@ -33,6 +33,7 @@ struct Options {
   bool fill = true;                 ///< memory nobody wrote is NaN
   bool uninitialized = false;       ///< arithmetic on such memory is a fault
   bool peers = true;                ///< devices reach each other's memory
+  bool libraries = true;            ///< cuBLAS and cuDNN are there
   bool leaks = false;               ///< at exit, lists what was not freed
   Protection protect = Protection::kAuto;
   std::vector<Failure> fail;

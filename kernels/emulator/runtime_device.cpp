@@ -231,6 +231,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 
 cudaError_t cudaDeviceSynchronize() {
   TAPER_CUDA_CALL(cudaDeviceSynchronize, kUnsafe);
+  machine().count_wait();
   drain_device(host_thread().device);
   return entry.end(machine().here().sticky);
 }

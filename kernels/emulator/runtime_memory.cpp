@@ -36,6 +36,7 @@ cudaError_t cudaFree(void* pointer) {
   };
   if (device < 0) return refuse();
   if (entry.disturbs_capture()) return entry.end(cudaErrorStreamCaptureUnsupported);
+  m.count_wait();
   drain_device(device);
   Device& owner = *m.devices[static_cast<size_t>(device)];
   if (!owner.memory.release(pointer)) return refuse();
@@ -106,6 +107,7 @@ cudaError_t cudaFreeHost(void* pointer) {
     return entry.end(cudaErrorInvalidValue);
   }
   // As CUDA does: copies from it may be under way.
+  m.count_wait();
   for (size_t i = 0; i < m.devices.size(); ++i) drain_device(static_cast<int>(i));
   m.pinned.erase(found);
   std::free(pointer);
@@ -127,6 +129,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
   if (found == m.pinned.end() || !found->second.registered) {
     return entry.end(cudaErrorHostMemoryNotRegistered);
   }
+  m.count_wait();
   for (size_t i = 0; i < m.devices.size(); ++i) drain_device(static_cast<int>(i));
   m.pinned.erase(found);
   return entry.end(m.here().sticky);
@@ -269,6 +272,7 @@ cudaError_t copy_in_stream(Entry& entry, const char* name, Copy copy, cudaMemcpy
   const cudaError_t error = enqueue(*stream, work);
   if (error != cudaSuccess) return entry.end(error);
   if (wait || pageable_target) {
+    m.count_wait();
     run_until(work);
     return entry.end(m.devices[static_cast<size_t>(stream->device)]->sticky);
   }

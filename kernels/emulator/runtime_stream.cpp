@@ -98,6 +98,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   Stream* const stream = find_stream(handle);
   if (!stream) return entry.end(cudaErrorInvalidResourceHandle);
   if (stream->capture) return refuse_capture(entry, "cudaStreamSynchronize", stream->capture);
+  machine().count_wait();
   drain(*stream);
   return entry.end(device_error(stream->device));
 }
@@ -224,6 +225,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   const Event* const event = find_event(handle);
   if (!event) return entry.end(cudaErrorInvalidResourceHandle);
   if (event->capture) return refuse_capture(entry, "cudaEventSynchronize", event->capture);
+  machine().count_wait();
   run_until(event->work);
   return entry.end(machine().here().sticky);
 }

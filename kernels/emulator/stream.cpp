@@ -55,6 +55,8 @@ void run_now(Stream& stream, Work& work) {
     if (!lost) report = work.run();
     if (report.empty() && !lost && machine().options.uninitialized) {
       report = find_uninitialized_arithmetic(device.memory);
+      const std::string first = take_arithmetic_note();
+      if (!report.empty() && !first.empty()) report += ",\n  " + first;
     }
   }
   work.run = nullptr;
@@ -208,8 +210,9 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
   work->site = entry.site();
   work->run = [job = std::move(job)] {
     const Machine& now = machine();
-    return run_grid(*job, {now.options.seed, now.options.fill, now.options.stack},
-                    now.options.threads, now.running->engine);
+    return run_grid(
+        *job, {now.options.seed, now.options.fill, now.options.stack, now.options.uninitialized},
+        now.options.threads, now.running->engine);
   };
   return entry.end(enqueue(*stream, std::move(work)));
 }

@@ -3,6 +3,7 @@
 #include "taper/autograd/autograd.h"
 #include "taper/autograd/grad_mode.h"
 #include "taper/autograd/node.h"
+#include "taper/core/cuda.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 #include "taper/kernels/backend.h"
@@ -52,6 +53,7 @@ class Product {
     plan_.b_transposed = transposed;
     plan_.ldc = plan_.n;
     plan_.alpha = 1;
+    plan_.tf32 = matrix.is_cuda() && cuda::allow_tf32_matmul();
   }
   void run(void* out, const void* rows, bool add, const void* bias = nullptr) {
     plan_.c = out, plan_.a = rows, plan_.bias = bias;
@@ -223,11 +225,11 @@ bool can_fuse(const Tensor& input, const LayerState& state, const LayerWeights& 
               int64_t gates) {
   const int64_t hidden = weights.hh.dim() == 2 ? weights.hh.size(1) : 0;
   const auto fits = [&](const Tensor& tensor, IntArrayRef sizes) {
-    return !tensor.defined() || (tensor.scalar_type() == input.scalar_type() && tensor.is_cpu() &&
-                                 tensor.sizes().equals(sizes));
+    return !tensor.defined() || (tensor.scalar_type() == input.scalar_type() &&
+                                 tensor.device() == input.device() && tensor.sizes().equals(sizes));
   };
   const int64_t batch = input.size(1), rows = gates * hidden;
-  return input.is_cpu() && is_floating_point(input.scalar_type()) && input.numel() > 0 &&
+  return is_floating_point(input.scalar_type()) && input.numel() > 0 &&
          fits(weights.ih, {rows, input.size(2)}) && fits(weights.hh, {rows, hidden}) &&
          fits(weights.bias_ih, rows) && fits(weights.bias_hh, rows) &&
          fits(state.hidden, {batch, hidden}) && fits(state.cell, {batch, hidden});

@@ -85,7 +85,7 @@ class Reader {
     }
     check_gapless(entries);
     for (const Entry& entry : entries) {
-      Tensor tensor = empty(entry.shape, entry.dtype);
+      Tensor tensor = empty(entry.shape, TensorOptions(entry.dtype).device(kCPU));
       file_.read_at(tensor.data_ptr(), entry.end - entry.begin, start_ + entry.begin);
       detail::check_bools(tensor, file_.path());
       result.tensors.emplace(entry.name, std::move(tensor));

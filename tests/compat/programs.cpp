@@ -131,10 +131,11 @@ TEST_CASE("A classifier is trained, saved, loaded and asked, as LibTorch program
   torch::NoGradGuard no_grad;
   net->eval();
   other->eval();
-  const auto input = torch::stack({Stripes().get(0).data, Stripes().get(1).data});
+  other->to(device);
+  const auto input = torch::stack({Stripes().get(0).data, Stripes().get(1).data}).to(device);
   CHECK(torch::equal(net(input), other(input)));
   auto [values, classes] = net(input).max(1);
-  CHECK(classes.equal(torch::tensor({0, 1})));
+  CHECK(classes.cpu().equal(torch::tensor({0, 1})));
   std::filesystem::remove(file);
   std::filesystem::remove(optimizer_file);
 }

@@ -51,6 +51,7 @@ TEST_CASE("what is declared of cuBLAS is what NVIDIA declares") {
         CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
   CHECK(static_cast<int>(blas::Compute::kFloat) == CUBLAS_COMPUTE_32F);
   CHECK(static_cast<int>(blas::Compute::kDouble) == CUBLAS_COMPUTE_64F);
+  CHECK(static_cast<int>(blas::Compute::kFloatByTf32) == CUBLAS_COMPUTE_32F_FAST_TF32);
   CHECK(static_cast<int>(blas::Algorithm::kDefault) == CUBLAS_GEMM_DEFAULT);
 }
 #endif

@@ -47,6 +47,7 @@ TEST_CASE("what is declared of cuDNN is what NVIDIA declares") {
   CHECK(static_cast<int>(dnn::DataType::kBFloat16) == CUDNN_DATA_BFLOAT16);
   CHECK(static_cast<int>(dnn::Format::kNchw) == CUDNN_TENSOR_NCHW);
   CHECK(static_cast<int>(dnn::Mode::kCrossCorrelation) == CUDNN_CROSS_CORRELATION);
+  CHECK(static_cast<int>(dnn::Math::kDefault) == CUDNN_DEFAULT_MATH);
   CHECK(static_cast<int>(dnn::Math::kTensorOp) == CUDNN_TENSOR_OP_MATH);
   CHECK(static_cast<int>(dnn::Math::kFma) == CUDNN_FMA_MATH);
   CHECK(static_cast<int>(dnn::Determinism::kYes) == CUDNN_DETERMINISTIC);

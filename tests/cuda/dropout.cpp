@@ -8,11 +8,19 @@ using namespace cuda_tests;
 namespace {
 
 constexpr CudaRngState kState{99, 16};
-constexpr int64_t kMostThreads = 32 * 256;  // of the emulated card
+/// Threads of PyTorch's grid for so many elements, on the card of the tests.
+int64_t threads_for(int64_t count) {
+  static const int64_t most = [] {
+    DeviceProperties device;
+    require_ok(cuda_runtime().properties(0, &device));
+    return int64_t{device.multi_processor_count} * (device.max_threads_per_multi_processor / 256);
+  }();
+  return std::min(most, (count + 255) / 256) * 256;
+}
 
 /// Whether PyTorch keeps element i, `pack` elements being one step of a thread (1: single ones).
 bool kept(int64_t i, int64_t count, int pack, double keep) {
-  const int64_t threads = std::min(kMostThreads, (count + 255) / 256 * 256);
+  const int64_t threads = threads_for(count);
   int64_t thread, call;
   int place;
   if (pack == 1) {
@@ -48,7 +56,7 @@ void check(int64_t count, int64_t in_shift, int64_t out_shift, int pack) {
   require_ok(cuda_table().dropout_backward(grad_in.device() + out_shift, grad.device() + out_shift,
                                            mask.device() + out_shift, dtype_of<T>, count, kP,
                                            cuda_stream()));
-  const int64_t threads = std::min(kMostThreads, (count + 255) / 256 * 256);
+  const int64_t threads = threads_for(count);
   CHECK(state.offset ==
         kState.offset + static_cast<uint64_t>(((count - 1) / (threads * 4) + 1) * 4));
   const auto values = out.download(), gradients = grad_in.download();

@@ -73,13 +73,13 @@ void on_both(const Call& call) {
 }
 
 /// What the next wait has to say about an index.
-inline void check_fault(const char* op, int64_t value, int64_t limit) {
+inline void check_fault(int64_t value, int64_t limit) {
   const Status status = cuda_runtime().stream_synchronize(cuda_stream());
   CHECK(status.code == Code::kIndexOutOfRange);
   CHECK(status.value == value);
   CHECK(status.limit == limit);
   REQUIRE(status.what != nullptr);
-  CHECK(status.what == std::string(op));
+  CHECK(status.what == std::string(kTestOp));
   wait();  // it is reported once
 }
 

@@ -1,5 +1,7 @@
 #include "taper/kernels/cuda/library.h"
 
+#include <cstdlib>
+
 #include "support.h"
 
 // How libraries that are not linked are found.
@@ -25,4 +27,25 @@ TEST_CASE("what is not there is reported with the places where it was sought") {
        {"libthere-is-none.so.1", "/usr/local/cuda/lib64", "nvidia/*/lib"}) {
     CHECK(library.problem().find(part) != std::string::npos);
   }
+}
+
+TEST_CASE("a variable says whose kernels serve; a library that has to be there is missed aloud") {
+  using taper::kernels::cuda::Wish;
+  using taper::kernels::cuda::wish_for;
+  const auto wish = [](const char* value) {
+    setenv("TAPER_TEST_WISH", value, 1);
+    return wish_for("TAPER_TEST_WISH", "cublas");
+  };
+  unsetenv("TAPER_TEST_WISH");
+  CHECK(wish_for("TAPER_TEST_WISH", "cublas") == Wish::kAuto);
+  CHECK(wish("") == Wish::kAuto);
+  CHECK(wish("auto") == Wish::kAuto);
+  CHECK(wish("own") == Wish::kOwn);
+  CHECK(wish("cublas") == Wish::kLibrary);
+  CHECK(wish("cudnn") == Wish::kAuto);  // with a warning
+  unsetenv("TAPER_TEST_WISH");
+  const taper::kernels::Status status =
+      taper::kernels::cuda::missing("TAPER_BLAS=cublas", "libcublas.so.13 was not found");
+  CHECK(status.code == taper::kernels::Code::kDeviceError);
+  CHECK(status.what == std::string("TAPER_BLAS=cublas, but libcublas.so.13 was not found"));
 }

@@ -7,7 +7,11 @@ extern "C" const DeviceModule* taper_cuda_module(const HostServices*);
 TEST_CASE("the CUDA module names its contract and has every entry") {
   const DeviceModule* module = taper_cuda_module(stream_for(kCPU).host);
   CHECK(module->abi == kDeviceAbi);
+#if defined(TAPER_CUDA_HARDWARE)
+  CHECK(module->kind == std::string("hardware"));
+#else
   CHECK(module->kind == std::string("emulated"));
+#endif
 #define TAPER_CHECK_ENTRY(name)               \
   {                                           \
     INFO(#name);                              \

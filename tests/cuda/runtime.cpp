@@ -178,11 +178,12 @@ TEST_CASE("cuda runtime: when launches block, the call itself reports", "[.block
   contains(text_of(trapped), "cudaErrorLaunchFailure");
 }
 
-TEST_CASE("cuda runtime: the plugin exports its module and nothing else") {
+TEST_CASE("cuda runtime: the plugin exports its module and its control, nothing else") {
   void* const library = dlopen(TAPER_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   INFO((library ? "" : dlerror()));
   REQUIRE(library != nullptr);
   CHECK(dlsym(library, "cudaMalloc") == nullptr);
+  CHECK(dlsym(library, "taper_emulator_control") != nullptr);
   const auto entry = reinterpret_cast<DeviceModuleEntry>(dlsym(library, "taper_cuda_module"));
   REQUIRE(entry != nullptr);
   CHECK(entry != &taper_cuda_module);

@@ -159,7 +159,7 @@ TEST_CASE("CUDA reports a value that has no bin, and counts the others") {
         wait();
         REQUIRE(cudaMemcpy(&found, fault, sizeof found, cudaMemcpyDeviceToHost) == cudaSuccess);
         CHECK(found.state != 0);
-        CHECK(found.op == std::string("bincount"));
+        CHECK(found.op == std::string(kTestOp));
         CHECK(found.value == wrong);
         CHECK(found.limit == bins);
         if (weighted) {

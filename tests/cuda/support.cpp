@@ -16,7 +16,7 @@ const KernelTable& cuda_table() { return module().kernels; }
 const DeviceRuntime& cuda_runtime() { return module().runtime; }
 
 Stream cuda_stream(int device) {
-  Stream stream{stream_for(kCPU).host, nullptr, device};
+  Stream stream{stream_for(kCPU).host, nullptr, device, kTestOp};
   require_ok(cuda_runtime().default_stream(device, &stream.handle));
   return stream;
 }

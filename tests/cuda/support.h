@@ -22,7 +22,9 @@ using namespace taper::kernels;
 
 const KernelTable& cuda_table();
 const DeviceRuntime& cuda_runtime();
-Stream cuda_stream(int device = 0);  ///< its default one
+constexpr const char* kTestOp = "the op that a test stands for";
+/// Its default one, for calls of kTestOp.
+Stream cuda_stream(int device = 0);
 /// Waits for that stream; the test fails where something went wrong on the device.
 void wait();
 

@@ -1,4 +1,5 @@
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "catch.h"
@@ -51,6 +52,12 @@ TEST_CASE("tensors move to a device and back, whatever their layout and dtype") 
   CHECK(on_first.to("cuda:0").is_same(on_first));
   CHECK(on_first.to(kCPU).is_cpu());
   CHECK(support::values(on_first.to("cuda:1").to("cuda:0").cpu()) == support::values(whole));
+}
+
+TEST_CASE("a tensor on a device prints its elements and where it is") {
+  std::ostringstream out;
+  out << tensor({1., 2.}, kFloat).to(kCUDA) << arange(2).to("cuda:1");
+  CHECK(out.str() == " 1\n 2\n[ CUDAFloatType{2} ] 0\n 1\n[ CUDALongType{2} ]");
 }
 
 TEST_CASE("a tensor keeps its memory and gives it back") {

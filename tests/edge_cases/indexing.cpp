@@ -28,6 +28,7 @@ TEST_CASE("25: indices out of range") {
 }
 
 TEST_CASE("25: nothing is written before an error") {
+  CPU_ONLY("a device's kernel checks an index where it uses it");
   Tensor target = zeros({3});
   CHECK_FALSE(error_of([&] { target.index_add_(0, tensor({0, 5}), ones({2})); }).empty());
   CHECK_FALSE(error_of([&] { target.scatter_(0, tensor({0, 5}), 1); }).empty());

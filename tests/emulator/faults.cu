@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kThreads) one_missing(float* out, const float*
   TAPER_SHARED(float, values, [kThreads]);
   if (threadIdx.x != 100) values[threadIdx.x] = in[threadIdx.x];
   __syncthreads();
-  out[threadIdx.x] = 2 * values[threadIdx.x];
+  out[threadIdx.x] = 2 * values[threadIdx.x];  // FAULT: shared float that nobody wrote
 }
 
 __global__ void __launch_bounds__(kThreads) too_much(float* out, const float*) {
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kThreads) too_much(float* out, const float*) {
   if (t < kThreads / 4) cp_async<16>(&tile[t], in + 4 * t);
   cp_async_commit();
   __syncthreads();
-  out[t] = 1 + (&tile[0].x)[t];
+  out[t] = 1 + (&tile[0].x)[t];  // FAULT: read before wait
   cp_async_wait<0>();
 }
 
@@ -130,13 +130,13 @@ __global__ void __launch_bounds__(kThreads) odd_row(float*, const float*) {
 // ---- Device memory ------------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(kThreads) doubles_it(float* out, const float* in) {
-  out[threadIdx.x] = 2 * in[threadIdx.x];
+  out[threadIdx.x] = 2 * in[threadIdx.x];  // FAULT: float that nobody wrote
 }
 __global__ void __launch_bounds__(kThreads) copies_it(float* out, const float* in) {
   out[threadIdx.x] = in[threadIdx.x];
 }
 __global__ void __launch_bounds__(kThreads) adds_doubles(double* out, const double* in) {
-  out[threadIdx.x] = in[threadIdx.x] + 1;
+  out[threadIdx.x] = in[threadIdx.x] + 1;  // FAULT: double that nobody wrote
 }
 
 /// As a test's main part: the kernel must fail, and the report have all of these.
@@ -186,13 +186,16 @@ TEST_CASE("Faults of shared memory are reported") {
   check_fault("uninitialized=on,", {"computed with memory that nobody has written", "float"},
               neighbour);
 #endif
-  check_fault("uninitialized=on,", {"computed with memory that nobody has written", "byte 400"},
+  check_fault("uninitialized=on,",
+              {"computed with memory that nobody has written", "byte 400",
+               "first by thread (100,0,0)", place("shared float that nobody wrote")},
               one_missing);
 }
 
 TEST_CASE("Faults of asynchronous copies are reported") {
 #if !defined(__SANITIZE_THREAD__)
-  check_fault("uninitialized=on,", {"computed with memory that nobody has written"},
+  check_fault("uninitialized=on,",
+              {"computed with memory that nobody has written", place("read before wait")},
               reads_before_wait);
 #endif
   check_fault("", {"without having waited", place("copy without wait")}, never_waits);
@@ -211,11 +214,14 @@ TEST_CASE("Arithmetic on device memory that nobody wrote is reported, a copy of 
   CHECK_CUDA_ERROR(cudaErrorLaunchFailure, cudaDeviceSynchronize());
   CHECK_THAT(last_report(), ContainsSubstring("the float at byte 0 of the 512 allocated at") &&
                                 ContainsSubstring("faults.cu:" + std::to_string(line)));
+  CHECK_THAT(last_report(), ContainsSubstring("first by thread (0,0,0) of block (0,0,0) at ") &&
+                                ContainsSubstring(place("float that nobody wrote")));
   CHECK_CUDA(cudaDeviceReset());
   CHECK_CUDA(cudaMemset(out, 0, out.bytes()));
   REQUIRE(launch(cudaStream_t{}, adds_doubles, dim3(1), dim3(kThreads), 0, doubles, doubles).ok());
   CHECK_CUDA_ERROR(cudaErrorLaunchFailure, cudaDeviceSynchronize());
-  CHECK_THAT(last_report(), ContainsSubstring("the double at byte 0 of the 1024"));
+  CHECK_THAT(last_report(), ContainsSubstring("the double at byte 0 of the 1024") &&
+                                ContainsSubstring(place("double that nobody wrote")));
 }
 
 TEST_CASE("Wrong launch configurations are reported") {

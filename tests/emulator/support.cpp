@@ -1,8 +1,9 @@
 #include "support.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
+
+#include "support/process.h"
 
 std::string place_of(const char* file, const std::string& name) {
   const std::string name_of_file = std::filesystem::path(file).filename().string();
@@ -19,17 +20,9 @@ std::string place_of(const char* file, const std::string& name) {
 }
 
 std::string output_of_command(const std::string& command) {
-  std::FILE* const pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe);
-  std::string output;
-  char buffer[4096];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
-  pclose(pipe);
-  return output;
+  return support::run_command(command).output;
 }
 
 std::string output_of(const std::string& test, const std::string& settings) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  return output_of_command("TAPER_EMULATOR='" + settings + "' '" + program + "' '" + test +
-                           "' 2>&1");
+  return support::run_test(test, "TAPER_EMULATOR='" + settings + "'").output;
 }

@@ -25,6 +25,19 @@ std::vector<double> golden_values(const std::string& name);
 /// The generator's inputs: 0.8 sin(0.7 i + phase), float64.
 Tensor wave(const Sizes& sizes, double phase = 0);
 
+/// A float64 module with PyTorch's initial weights for seed 0, on the device that is tested.
+template <class Holder, class... Arguments>
+Holder seeded(const Arguments&... arguments) {
+  taper::manual_seed(0);
+  const auto made = [&] {
+    const OnCpu here;
+    return Holder(arguments...);
+  };
+  Holder model = made();
+  model->to(device(), taper::kDouble);
+  return model;
+}
+
 /// Elements (or sum and projection) as in the golden file, within 1e-9.
 void check_values(const std::string& name, const Tensor& tensor);
 void check_digest(const std::string& name, const Tensor& tensor);

@@ -7,10 +7,7 @@ namespace {
 
 template <class Holder, class Options>
 Tensor convolved(const Options& options, const Tensor& x) {
-  manual_seed(0);
-  Holder model(options);
-  model->to(kDouble);
-  return model(x);
+  return seeded<Holder>(options)(x);
 }
 
 }  // namespace
@@ -36,9 +33,8 @@ TEST_CASE("convolutions pad as PyTorch does") {
 }
 
 TEST_CASE("a transposed convolution makes the size that is asked for") {
-  manual_seed(0);
-  nn::ConvTranspose2d model(nn::ConvTranspose2dOptions(2, 3, 3).stride(2).padding(1));
-  model->to(kDouble);
+  auto model =
+      seeded<nn::ConvTranspose2d>(nn::ConvTranspose2dOptions(2, 3, 3).stride(2).padding(1));
   const Tensor x = wave({1, 2, 3, 3});
   check_values("ConvTranspose2d.plain", model(x));
   const std::vector<int64_t> size = {6, 5}, whole = {1, 3, 6, 5}, wrong = {20, 5}, short_of = {6};

@@ -21,9 +21,7 @@ std::pair<Tensor, Tensor> run(Holder& model, const Tensor& x, const Tensor& h, c
 
 template <class Holder, class Options>
 void check_recurrent(const std::string& name, const Options& options, bool batched = true) {
-  manual_seed(0);
-  Holder model(options);
-  model->to(kDouble);
+  Holder model = seeded<Holder>(options);
   const int64_t states = options.num_layers() * (options.bidirectional() ? 2 : 1);
   const Tensor x = leaf(!batched                ? Sizes{5, 3}
                         : options.batch_first() ? Sizes{2, 5, 3}
@@ -79,26 +77,20 @@ TEST_CASE("cells give PyTorch's values and gradients") {
   };
   const Tensor h = wave({2, 4}, 1), c = wave({2, 4}, 2);
   {
-    manual_seed(0);
-    nn::LSTMCell cell(3, 4);
-    cell->to(kDouble);
+    auto cell = seeded<nn::LSTMCell>(3, 4);
     const Tensor x = leaf({2, 3}, 0);
     const auto [hidden, next] = cell(x, std::make_tuple(h, c));
     check("LSTMCell", *cell, x, cat({hidden, next}));
   }
   {
-    manual_seed(0);
-    nn::GRUCell cell(3, 4);
-    cell->to(kDouble);
+    auto cell = seeded<nn::GRUCell>(3, 4);
     const Tensor x = leaf({2, 3}, 0);
     check("GRUCell", *cell, x, cell(x, h));
   }
   for (const bool relu : {false, true}) {
-    manual_seed(0);
     nn::RNNCellOptions options(3, 4);
     if (relu) options.nonlinearity(kReLU);
-    nn::RNNCell cell(options);
-    cell->to(kDouble);
+    auto cell = seeded<nn::RNNCell>(options);
     const Tensor x = leaf({2, 3}, 0);
     check(relu ? "RNNCell.relu" : "RNNCell", *cell, x, cell(x, h));
   }

@@ -71,8 +71,8 @@ static const Table kTable{
         WRONG(ones({2}, kInt).div_(2), "can't be cast to the desired output type"),
         WRONG(pow(ones({2}, kLong), -1), "Integers to negative integer powers are not allowed"),
         WRONG(add(ones({2}), ones({2}), true), "add"),
-        WRONG(div(ones({2}, kLong), zeros({2}, kLong), "floor"), "division by zero"),
-        WRONG(remainder(ones({2}, kInt), zeros({2}, kInt)), "division by zero"),
+        WRONG_ON_CPU(div(ones({2}, kLong), zeros({2}, kLong), "floor"), "division by zero"),
+        WRONG_ON_CPU(remainder(ones({2}, kInt), zeros({2}, kInt)), "division by zero"),
     }};
 
 TEST_CASE("binary", "[op_table]") { kTable.run(); }

@@ -42,7 +42,8 @@ Tolerance value_tolerance(ScalarType dtype, double scale, const Options& options
       return {4 * unit(kFloat) * options.looser, 0.5e-7 * options.looser + 1e-6 * scale, 0};
     case kHalf:
     case kBFloat16:  // computed in float and rounded once: one unit
-      return {unit(dtype) * options.looser_half, 1e-7 * options.looser_half + 1e-6 * scale, 0};
+      return {unit(dtype) * options.looser_half, 1e-7 * options.looser_half + 1e-6 * scale,
+              options.apart_on_cuda && support::device().is_cuda() ? unit(dtype) : 0};
     default:
       return {};
   }

@@ -2,7 +2,12 @@
 
 namespace op_table {
 
-static const Options kFloating = floating_only("a convolution of integers trains nothing");
+static const Options kFloating = {
+    .floating_only = true,
+    .apart_on_cuda = true,
+    .reason =
+        "a convolution of integers trains nothing; cuDNN's result is rounded, and the bias "
+        "added to it, as in PyTorch"};
 
 static const Table kTable{
     "convolution",

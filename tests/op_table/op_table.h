@@ -38,6 +38,7 @@ struct Options {
   bool layouts = true;         ///< false: the op's result or success depends on the strides
   bool floating_only = false;  ///< integers are refused, though PyTorch takes them
   bool free_integers = false;  ///< integers may work or not: PyTorch's answer follows no rule
+  bool apart_on_cuda = false;  ///< on CUDA halves are rounded before the bias is added as well
   const char* reason = "";
 };
 
@@ -74,6 +75,7 @@ struct Wrong {
   const char* call;
   void (*run)();
   const char* words;
+  bool only_cpu = false;
 };
 
 struct Table {
@@ -152,4 +154,9 @@ Row make_row(const char* op, const char* call, const char* inputs, Gradients gra
 #define WRONG(call, words)             \
   ::op_table::Wrong {                  \
     #call, [] { (void)(call); }, words \
+  }
+/// One that a device does not look for, as PyTorch's don't: it would have to wait.
+#define WRONG_ON_CPU(call, words)            \
+  ::op_table::Wrong {                        \
+    #call, [] { (void)(call); }, words, true \
   }

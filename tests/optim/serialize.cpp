@@ -25,11 +25,11 @@ void train(Optimizer& optimizer, int first, int last) {
   for (int i = first; i < last; ++i) {
     for (size_t k = 0; k < params.size(); ++k) {
       if (k == 1 && i == 0) continue;
-      Tensor grad = empty(params[k].sizes(), params[k].options());
-      for (int64_t j = 0; j < grad.numel(); ++j) {
-        write(grad.scalar_type(), grad.data_ptr(), j, std::sin(double(i * 7 + j) + double(k)));
+      std::vector<double> grad;
+      for (int64_t j = 0; j < params[k].numel(); ++j) {
+        grad.push_back(std::sin(double(i * 7 + j) + double(k)));
       }
-      params[k].mutable_grad() = grad;
+      params[k].mutable_grad() = make(grad, params[k].sizes().vec(), params[k].scalar_type());
     }
     optimizer.step();
   }

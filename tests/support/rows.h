@@ -72,7 +72,7 @@ inline void check_rows(const std::vector<ErrorRow>& rows) {
     const std::string message = error_of(row.run);
     INFO(row.call << " throws: " << message);
     CHECK_FALSE(message.empty());
-    CHECK(message.find(row.words) != std::string::npos);
+    CHECK(says(message, row.words));
   }
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "taper/core/cuda.h"
+#include "taper/core/default_device.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 
@@ -80,10 +82,24 @@ inline void write(ScalarType dtype, void* data, int64_t i, double value) {
 inline taper::Device device() {
   static const taper::Device chosen = [] {
     const char* const name = std::getenv("TAPER_TEST_DEVICE");
+    // Expected values are those of float arithmetic.
+    taper::cuda::set_allow_tf32_cudnn(false);
     return taper::Device(name && *name ? name : "cpu");
   }();
   return chosen;
 }
+
+/// How many elements or repetitions, in tests that want many: fewer on a device, where each is a
+/// launch or, in the emulator, a call.
+inline int64_t scaled(int64_t n) { return device().is_cpu() ? n : n / 20; }
+
+/// What is made in this scope is made on the CPU: its random numbers are PyTorch's, those of golden
+/// data.
+struct OnCpu {
+  OnCpu() { taper::detail::set_default_device(taper::kCPU); }
+  ~OnCpu() { taper::detail::set_default_device(device()); }
+  OnCpu(const OnCpu&) = delete;
+};
 
 /// All elements in row-major order. Exact up to 2^53.
 inline std::vector<double> values(const Tensor& tensor) {
@@ -100,8 +116,9 @@ inline std::vector<double> values(const Tensor& tensor) {
 /// A tensor of these elements; without strides contiguous.
 inline Tensor make(const std::vector<double>& elements, const Sizes& sizes,
                    ScalarType dtype = taper::kFloat, const Sizes* strides = nullptr) {
-  Tensor tensor =
-      strides ? taper::empty_strided(sizes, *strides, dtype) : taper::empty(sizes, dtype);
+  const auto here = taper::TensorOptions(dtype).device(taper::kCPU);
+  const Tensor tensor =
+      strides ? taper::empty_strided(sizes, *strides, here) : taper::empty(sizes, here);
   size_t next = 0;
   for_each_offset(sizes, tensor.strides().vec(), [&](int64_t offset) {
     write(dtype, tensor.data_ptr(), offset, elements[next++]);
@@ -151,15 +168,34 @@ inline std::string text(const Sizes& sizes) {
   return out + ")";
 }
 
-/// The message of the Error that `body` throws; empty when it throws none.
+/// The message of the Error that `body` throws; empty when it throws none. A device's kernels are
+/// waited for: a bad index is found by them.
 template <class Body>
 std::string error_of(Body body) {
   try {
     body();
+    if (device().is_cuda()) taper::cuda::synchronize(device().index());
   } catch (const taper::Error& error) {
     return error.what()[0] ? error.what() : "(an Error without a message)";
   }
   return "";
 }
 
+/// Whether a message has the words. A kernel on a device knows of an index neither the dimension
+/// nor that it is a class, and has one sentence for all.
+inline bool says(const std::string& message, const std::string& words) {
+  if (message.find(words) != std::string::npos) return true;
+  return device().is_cuda() && words.find("out of bounds") != std::string::npos &&
+         message.find("out of bounds") != std::string::npos;
+}
+
 }  // namespace support
+
+/// Ends a test where tensors live on another device than the CPU, and says why it is none of
+/// theirs.
+#define CPU_ONLY(why)                  \
+  if (!::support::device().is_cpu()) { \
+    SUCCEED("only on the CPU: " why);  \
+    return;                            \
+  }                                    \
+  static_assert(true)

@@ -3,7 +3,9 @@
 // print the same losses.
 //
 //     cnn [--data DIR] [--steps N] [--epochs N] [--batch N] [--lr X] [--dropout P] [--seed N]
+//         [--device cpu|cuda|cuda:N]
 //
+// Without --device it runs on CUDA where there is such a device.
 // Without --data it trains on pictures of its own making: bars, crosses and frames, with noise.
 
 #include <torch/torch.h>
@@ -92,7 +94,7 @@ class Shapes : public torch::data::datasets::Dataset<Shapes> {
 struct Options {
   std::map<std::string, std::string> values{
       {"--data", ""},    {"--steps", "0"},     {"--epochs", "1"}, {"--batch", "64"},
-      {"--lr", "0.001"}, {"--dropout", "0.5"}, {"--seed", "1"}};
+      {"--lr", "0.001"}, {"--dropout", "0.5"}, {"--seed", "1"},   {"--device", ""}};
 
   Options(int argc, char** argv) {
     for (int i = 1; i < argc; i += 2) {
@@ -103,6 +105,10 @@ struct Options {
   }
   const std::string& text(const char* name) const { return values.at(name); }
   double number(const char* name) const { return std::stod(values.at(name)); }
+  torch::Device device() const {
+    if (!text("--device").empty()) return torch::Device(text("--device"));
+    return torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
+  }
 };
 
 template <class Loader>
@@ -141,7 +147,7 @@ void train(Cnn& model, Loader& loader, torch::optim::Optimizer& optimizer, torch
 int main(int argc, char** argv) try {
   const Options options(argc, argv);
   torch::manual_seed(static_cast<uint64_t>(options.number("--seed")));
-  const torch::Device device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
+  const torch::Device device = options.device();
 
   Cnn model(options.number("--dropout"));
   model->to(device);

@@ -25,7 +25,8 @@ class CommandLine {
   /// One of the words.
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& words,
               const std::string& help);
-  /// A device that this machine has.
+  /// A device that this machine has; by default `value`, and where that is empty, CUDA if there is
+  /// such a device.
   void device(const std::string& name, std::string& value);
   void flag(const std::string& name, bool& value, const std::string& help);
   /// The number of threads, from 1 on; by default what Taper would take.
@@ -50,16 +51,20 @@ class CommandLine {
 struct Options {
   int64_t epochs = 2;
   int64_t batch = 256;
+  int64_t images = 0;
   double lr = 1e-3;
   bool lr_given = false;
   int64_t seed = 0;
   int64_t threads = 0;
   int64_t workers = 2;
-  std::string device = "cpu";
+  std::string device;
   std::string data;
   std::string out = "runs/latest";
   bool resume = false;
   bool dry_run = false;
+  std::string note;  // what the emulator takes instead of the usual; empty elsewhere
+
+  int64_t test_images() const { return (images + 3) / 4; }
 };
 
 /// Parses train_cnn's command line and runs `program`.

@@ -81,6 +81,7 @@ void Run::start(const std::function<void(const data::LoaderState&)>& load_loader
   progress_.line("data     " + dataset_);
   progress_.line("device   " + device_.str() + ", " + std::to_string(options_.threads) + " thread" +
                  (options_.threads == 1 ? "" : "s"));
+  if (!options_.note.empty()) progress_.line("emulated " + options_.note);
   int64_t parameters = 0;
   for (const Tensor& parameter : model_->parameters()) parameters += parameter.numel();
   progress_.line("model    " + std::to_string(parameters) + " parameters");

@@ -18,6 +18,15 @@ namespace examples {
 
 class Run;
 
+/// The first `count` samples; all where count is 0.
+template <class D>
+taper::data::Subset<D> first(D dataset, int64_t count) {
+  const size_t all = dataset.size().value_or(0);
+  std::vector<size_t> chosen(count > 0 ? std::min(all, static_cast<size_t>(count)) : all);
+  std::iota(chosen.begin(), chosen.end(), size_t{0});
+  return {std::move(dataset), std::move(chosen)};
+}
+
 /// A loader's batches as a range; ends early in a dry run, and has none when the epoch's training
 /// was over before the run was resumed.
 template <class Loader>

@@ -1,0 +1,124 @@
+"""Does a check survive parts that fail, hang and crash, and does its report name them?"""
+import json
+import os
+import sys
+import tempfile
+import time
+
+from . import docs, report
+from .check import Check, Failed, Skipped
+
+# Starts a program of its own, which writes later, and waits for it.
+HANGS = '(sleep 3; echo late >"$0") & echo up >"$0"; wait'
+FACTS = {"kind": "hardware", "commit": "0123456789abcdef", "machine": {"card": {
+    "name": "Card of the self-test", "capability": "9.0", "driver": "1", "memory": "1 MiB"}}}
+ROW = {"section": "Elementwise", "agrees": True, "cpu_ns": 2e6, "cuda_ns": 1e6, "ratio": 2.0,
+       "gb_per_s": 100.0}
+ROWS = {"copy_gb_per_s": 120.0, "threads": 2, "rows": [
+    {**ROW, "name": "quick row", "share_of_copy": 0.9, "goal": 0.85, "met": True, "torch_ns": 2e6},
+    {**ROW, "name": "slow row", "share_of_copy": 0.5, "goal": 0.85, "met": False}]}
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def run():
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            run_in(folder)
+        except AssertionError as error:
+            print(f"error: the self-test of gpu_check failed: {error}", file=sys.stderr)
+            return 1
+    print("the self-test passed")
+    return 0
+
+
+def run_in(folder):
+    seen = []
+
+    def stored(check):
+        """What the report on the disk says while a part runs."""
+        stored_parts = report.read(os.path.join(folder, "report.json"))["parts"]
+        seen.append([part["outcome"] for part in stored_parts])
+        return "saw it"
+
+    def fails(check):
+        raise Failed("found something\nwith details")
+
+    def ends_badly(check):
+        check.run([sys.executable, "-c", "print('last words'); raise SystemExit(3)"], "bad")
+
+    def lacks_program(check):
+        check.run(["/nonexistent/program"], "lacks")
+
+    def skips(check):
+        raise Skipped("not here")
+
+    def hangs(check):
+        check.run(["sh", "-c", HANGS, os.path.join(folder, "mark")], "hangs")
+
+    def measures(check):
+        check.report["rows"] = ROWS
+
+    check = Check(folder, FACTS, minutes=1)
+    for name, limit, part in (("passes", 5, stored), ("fails", 5, fails), ("status", 5, ends_badly),
+                              ("lacks", 5, lacks_program), ("crashes", 5, lambda check: 1 / 0),
+                              ("skips", 5, skips), ("hangs", 1.5, hangs), ("sees", 5, stored),
+                              ("measures", 5, measures)):
+        check.part(name, limit, part)
+    check.end = time.monotonic()
+    check.part("late", 5, stored)
+    expect(not check.finish(), "a check with failures has passed")
+
+    stored_parts = report.read(os.path.join(folder, "report.json"))["parts"]
+    outcomes = {part["name"]: part for part in stored_parts}
+    for name, outcome, word in (
+            ("passes", "passed", "saw it"), ("fails", "failed", "found something"),
+            ("status", "failed", "ended with 3"), ("lacks", "failed", "cannot start"),
+            ("crashes", "failed", "ZeroDivisionError"), ("skips", "skipped", "not here"),
+            ("hangs", "timed out", "stopped"), ("sees", "passed", ""),
+            ("late", "skipped", "no time")):
+        got = outcomes[name]
+        expect(got["outcome"] == outcome and word in got["summary"], f"{name}: {got}")
+    expect("last words" in outcomes["status"]["detail"], "a failed program's output is lost")
+    expect(outcomes["hangs"]["seconds"] < 3, f"a limit of 1.5 s took {outcomes['hangs']}")
+    # The part before a running one is on the disk already.
+    expect(seen == [[], ["passed", "failed", "failed", "failed", "failed", "skipped", "timed out"]],
+           f"the report is not written after each part: {seen}")
+    time.sleep(3)
+    expect(text_of(folder, "mark") == "up\n", "what a stopped part started goes on")
+
+    page = text_of(folder, "report.md")
+    for words in ("GPU check on Card of the self-test", "| hangs | **timed out** |", "last words",
+                  "1 of 2 rows reach their goal", "### Below their goal\n\n| |",
+                  "| quick row | 2 ms | 1 ms | 2.0 | 100 GB/s | 90.0 % |  | 2 ms | 0.50 |"):
+        expect(words in page, f"report.md lacks '{words}':\n{page}")
+    write_docs(folder)
+
+
+def text_of(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def write_docs(folder):
+    """The page keeps its head; the emulator's and unclean reports stay out."""
+    path = os.path.join(folder, "report.json")
+    page = os.path.join(folder, docs.PAGE)
+    os.makedirs(os.path.dirname(page))
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(f"# Head\n\n{docs.MARK}\n\nNone so far.\n")
+    docs.write(folder, path)
+    text = text_of(page)
+    expect(text.startswith("# Head\n") and "Card of the self-test" in text
+           and "None so far" not in text, f"the page is wrong:\n{text}")
+    for change in ({"kind": "emulated"}, {"commit": "0123-dirty"}):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**FACTS, "parts": [], **change}, file)
+        try:
+            docs.write(folder, path)
+        except docs.Refused:
+            continue
+        expect(False, f"a report with {change} went into the page")
