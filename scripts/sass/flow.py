@@ -127,6 +127,8 @@ def blocks_of(lines):
         target = TARGET.search(operands)
         if base == "BSSY":
             rejoin[operands.split(",")[0].strip()] = target.group(1)
+        if base == "CALL" and target and target.group(1).startswith(".L"):
+            base = "JMP"  # for sm_80, nvcc also leaves loops so; functions have names of their own
         if base in ("BRA", "JMP", "EXIT", "RET", "BRX", "BSYNC"):
             if base == "BSYNC":
                 current.to.append(rejoin.get(operands.strip()))

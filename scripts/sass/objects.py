@@ -15,7 +15,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 READ = ("sm_80", "sm_90")
 USAGE = re.compile(r"REG:(\d+) STACK:(\d+) SHARED:(\d+)")
 ENTRY = re.compile(r"\.entry (\w+)\(")
-COMPILER = re.compile(r"Cuda compilation tools, release [\d.]+, V([\d.]+)")
 BOUND = re.compile(r"\.(maxntid|minnctapersm) (\d+)(?:, (\d+), (\d+))?")
 
 
@@ -72,13 +71,10 @@ def resources(folder, path):
 
 
 def bounds(folder, path):
-    """{kernel: [threads, blocks]} as __launch_bounds__ has them, 0 for what it does not say; and
-    the version of nvcc."""
-    found, kernel, nvcc = {}, None, None
+    """{kernel: [threads, blocks]} as __launch_bounds__ has them, 0 for what it does not say."""
+    found, kernel = {}, None
     for line in run(os.path.join(folder, "cuobjdump"), "-ptx", path).splitlines():
-        if COMPILER.search(line):
-            nvcc = COMPILER.search(line).group(1)
-        elif ENTRY.search(line):
+        if ENTRY.search(line):
             kernel = ENTRY.search(line).group(1)
             found[kernel] = [0, 0]
         elif BOUND.match(line.strip()):
@@ -87,7 +83,7 @@ def bounds(folder, path):
             for size in sizes:
                 number *= int(size or 1)
             found[kernel][what == "minnctapersm"] = number
-    return found, nvcc
+    return found
 
 
 def machine_code(folder, path):
@@ -107,7 +103,7 @@ def machine_code(folder, path):
 def read(folder, path):
     """A list with a dictionary for each kernel and architecture of an object."""
     usage, code = resources(folder, path), machine_code(folder, path)
-    bound, nvcc = bounds(folder, path)
+    bound = bounds(folder, path)
     names = demangle(sorted({kernel for _, kernel in usage}))
     kernels = []
     for (arch, kernel), (registers, stack, shared) in sorted(usage.items()):
@@ -115,17 +111,20 @@ def read(folder, path):
             raise Failure(f"{path}: no PTX of {names[kernel]}, which would tell its launch bounds")
         threads, blocks = bound[kernel]
         kernels.append({"name": names[kernel], "arch": arch, "registers": registers, "stack": stack,
-                        "shared": shared, "threads": threads, "blocks": blocks, "nvcc": nvcc,
+                        "shared": shared, "threads": threads, "blocks": blocks,
                         "code": code.get((arch, kernel))})
     return kernels
 
 
-def nvcc_version(kernels):
-    versions = {kernel["nvcc"] for kernel in kernels}
-    if len(versions) != 1:
-        raise Failure(f"objects of several versions of nvcc: {', '.join(sorted(versions))}; "
-                      "build anew")
-    return versions.pop()
+def nvcc_version(build):
+    """Of the compiler that CMake chose for the build folder, None where that cannot be told."""
+    try:
+        with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+            path = re.search(r"^TAPER_NVCC:\w+=(.+)$", file.read(), re.MULTILINE)
+        found = path and re.search(r"release [\d.]+, V([\d.]+)", run(path.group(1), "--version"))
+    except (OSError, Failure):
+        return None
+    return found.group(1) if found else None
 
 
 def sources_hash():
