@@ -381,6 +381,12 @@ void add_root(Request& request, const Tensor& output, const Tensor& grad) {
     TAPER_CHECK(start.sizes().equals(output.sizes()),
                 "Mismatch in shape: grad_output[0] has a shape of ", start.sizes(),
                 " and output[0] has a shape of ", output.sizes(), ".");
+    if (TAPER_UNLIKELY(start.device() != output.device())) {
+      // As everywhere, a number on the CPU may stand for one on a device.
+      TAPER_CHECK(start.dim() == 0, "invalid gradient at index ", request.roots.size(),
+                  " - expected device ", output.device(), " but got ", start.device());
+      start = start.to(output.device());
+    }
     if (start.scalar_type() != output.scalar_type()) start = start.to(output.scalar_type());
   } else {
     TAPER_CHECK(output.numel() == 1,

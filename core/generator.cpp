@@ -4,6 +4,9 @@
 #include <map>
 #include <random>
 
+#include "taper/core/cuda.h"
+#include "taper/core/error.h"
+
 namespace taper {
 
 namespace {
@@ -48,7 +51,8 @@ struct Generator::Shared {
   std::mutex mutex;
 };
 
-Generator::Generator(uint64_t seed, Device device) : shared_(std::make_shared<Shared>(device)) {
+Generator::Generator(uint64_t seed, Device device)
+    : shared_(std::make_shared<Shared>(detail::resolve(device))) {
   set_current_seed(seed);
 }
 
@@ -138,7 +142,12 @@ Generator Generator::clone() const {
 }
 
 std::mutex& Generator::mutex() const { return shared_->mutex; }
-CpuRngState& Generator::state() const { return shared_->state; }
+CpuRngState& Generator::state() const {
+  TAPER_CHECK(shared_->device.is_cpu(),
+              "Generator::state: expected a generator of the CPU, but this ", "one is of ",
+              shared_->device);
+  return shared_->state;
+}
 void* Generator::raw_state() const {
   if (shared_->device.is_cuda()) return &shared_->philox;
   return &shared_->state;

@@ -32,7 +32,7 @@ class TAPER_API Generator {
   Generator clone() const;
   Device device() const;
   std::mutex& mutex() const;
-  /// Of the CPU's generator.
+  /// Of a generator of the CPU; others throw.
   CpuRngState& state() const;
   /// What kernels draw from: a CpuRngState or a CudaRngState.
   void* raw_state() const;

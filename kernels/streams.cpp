@@ -118,6 +118,7 @@ Event::Event(Event&& other) noexcept
       blocking_(other.blocking_),
       recorded_(other.recorded_) {
   other.handle_ = nullptr;
+  other.recorded_ = false;
 }
 
 Event& Event::operator=(Event&& other) noexcept {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "taper/autograd/ops/op.h"
+#include "taper/core/cuda.h"
 #include "taper/core/default_device.h"
 
 namespace taper {
@@ -216,11 +217,12 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
   checked_numel(sizes, "from_blob");
   const int64_t extent = checked_extent(sizes, strides, "from_blob");
   TAPER_CHECK(data || extent == 0, "from_blob: the pointer is null");
+  const Device device = detail::resolve(options.device());
   auto* owned = deleter ? new std::function<void(void*)>(std::move(deleter)) : nullptr;
   TensorImplRef impl(new TensorImpl);
   impl->dtype = options.dtype();
   impl->storage = borrow_storage(
-      data, static_cast<size_t>(extent) * element_size(impl->dtype), options.device(),
+      data, static_cast<size_t>(extent) * element_size(impl->dtype), device,
       [](void* context, void* memory) {
         if (auto* call = static_cast<std::function<void(void*)>*>(context)) {
           (*call)(memory);

@@ -12,6 +12,14 @@ namespace taper::kernels::cuda::runtime {
 
 namespace {
 
+// The emulator's devices survive a fork.
+#ifdef TAPER_CUDA_HARDWARE
+constexpr const char* kForkHint =
+    ". Hint: a process that was forked after its parent used CUDA cannot use it.";
+#else
+constexpr const char* kForkHint = "";
+#endif
+
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -55,8 +63,7 @@ std::string reason(cudaError_t error) {
     case cudaErrorDevicesUnavailable:
       return "the devices are busy: another process has them for itself (compute mode).";
     case cudaErrorInitializationError:
-      return std::string("CUDA could not be initialised: ") + cudaGetErrorString(error) +
-             ". Hint: a process that was forked after its parent used CUDA cannot use it.";
+      return std::string("CUDA could not be initialised: ") + cudaGetErrorString(error) + kForkHint;
     default:
       return std::string("CUDA could not be initialised: ") + cudaGetErrorName(error) + ": " +
              cudaGetErrorString(error);

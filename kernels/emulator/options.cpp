@@ -47,6 +47,13 @@ bool on_off(std::string_view text) {
 Failure failure(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == 0 || colon == std::string_view::npos) throw std::invalid_argument("no number");
+  const auto begins_with = [&](std::string_view word) {
+    return text.substr(0, word.size()) == word;
+  };
+  if (text.substr(0, colon) != "device" && !begins_with("cuda") && !begins_with("cublas") &&
+      !begins_with("cudnn")) {
+    throw std::invalid_argument("no such call");
+  }
   std::string_view rest = text.substr(colon + 1);
   cudaError_t error = cudaSuccess;
   if (const size_t second = rest.find(':'); second != std::string_view::npos) {

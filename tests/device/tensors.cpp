@@ -160,3 +160,38 @@ TEST_CASE("each device has its generator") {
         empty({3}, TensorOptions().device(kCUDA)).uniform_(0, 1, detail::getDefaultCPUGenerator());
       }).find("Expected a 'cuda' device type for generator but found 'cpu'") != std::string::npos);
 }
+
+TEST_CASE("an event that was moved from is one that was never recorded") {
+  cuda::Event first;
+  first.record();
+  cuda::Event second = std::move(first);
+  CHECK(first.query());
+  first.synchronize();
+  second.synchronize();
+  CHECK(second.query());
+  first.record();
+  first.synchronize();
+  CHECK(first.query());
+}
+
+TEST_CASE("a gradient has to be where its tensor is, but for a number") {
+  const Tensor weight = ones({2}, TensorOptions(kCUDA).requires_grad(true));
+  CHECK(error_of([&] { (weight * 2).backward(ones({2}, kCPU)); }) ==
+        "invalid gradient at index 0 - expected device cuda:0 but got cpu");
+  CHECK(!weight.grad().defined());
+  (weight * 2).sum().backward(tensor(3.0f, kCPU));
+  CHECK(weight.grad().device() == Device(kCUDA, 0));
+  CHECK(weight.grad().cpu().equal(full({2}, 6.0f)));
+}
+
+TEST_CASE("memory and generators of `cuda` are those of the current device") {
+  const Tensor owner = arange(4, TensorOptions(kFloat).device(kCUDA));
+  const Tensor borrowed = from_blob(owner.data_ptr(), {4}, TensorOptions(kFloat).device(kCUDA));
+  CHECK(borrowed.device() == Device(kCUDA, 0));
+  CHECK((borrowed + 1).cpu().equal(arange(1, 5, kFloat)));
+  CHECK(Generator(5, kCUDA).device() == Device(kCUDA, 0));
+  CHECK(
+      support::says(error_of([] { Generator(5, Device("cuda:6")); }), "there is no device cuda:6"));
+  CHECK(support::says(error_of([] { (void)Generator(5, kCUDA).state(); }),
+                      "Generator::state: expected a generator of the CPU"));
+}

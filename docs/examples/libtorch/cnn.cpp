@@ -94,7 +94,7 @@ class Shapes : public torch::data::datasets::Dataset<Shapes> {
 struct Options {
   std::map<std::string, std::string> values{
       {"--data", ""},    {"--steps", "0"},     {"--epochs", "1"}, {"--batch", "64"},
-      {"--lr", "0.001"}, {"--dropout", "0.5"}, {"--seed", "1"},   {"--device", ""}};
+      {"--lr", "0.001"}, {"--dropout", "0.5"}, {"--seed", "1"},   {"--device", "auto"}};
 
   Options(int argc, char** argv) {
     for (int i = 1; i < argc; i += 2) {
@@ -106,7 +106,7 @@ struct Options {
   const std::string& text(const char* name) const { return values.at(name); }
   double number(const char* name) const { return std::stod(values.at(name)); }
   torch::Device device() const {
-    if (!text("--device").empty()) return torch::Device(text("--device"));
+    if (text("--device") != "auto") return torch::Device(text("--device"));
     return torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
   }
 };

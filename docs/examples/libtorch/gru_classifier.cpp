@@ -73,8 +73,8 @@ Batch read_pictures(const std::string& folder, int64_t count) {
 
 int main(int argc, char** argv) try {
   std::map<std::string, std::string> options{
-      {"--data", ""},     {"--steps", "200"}, {"--batch", "32"}, {"--lr", "0.005"},
-      {"--dropout", "0"}, {"--seed", "1"},    {"--device", ""}};
+      {"--data", ""},     {"--steps", "200"}, {"--batch", "32"},   {"--lr", "0.005"},
+      {"--dropout", "0"}, {"--seed", "1"},    {"--device", "auto"}};
   for (int i = 1; i < argc; i += 2) {
     auto found = options.find(argv[i]);
     TORCH_CHECK(found != options.end() && i + 1 < argc, "unknown or incomplete option: ", argv[i]);
@@ -84,7 +84,7 @@ int main(int argc, char** argv) try {
   const int64_t steps = std::stoll(options["--steps"]), batch = std::stoll(options["--batch"]);
   const bool pictures = !options["--data"].empty();
   torch::Device device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
-  if (!options["--device"].empty()) device = torch::Device(options["--device"]);
+  if (options["--device"] != "auto") device = torch::Device(options["--device"]);
 
   // Numbers are drawn on the CPU: with one seed they are the same whatever the device.
   auto [sequences, labels] = pictures ? read_pictures(options["--data"], 8192) : make_waves(4096);

@@ -24,8 +24,8 @@ namespace taper::kernels::cuda {
 /// Eight warps: enough for a block to hide its own latencies, few enough for short rows.
 constexpr int kReduceBlockLog = 8;
 constexpr int kReduceBlock = 1 << kReduceBlockLog;
-/// Blocks on a multiprocessor: 128 registers hold 64 bytes under way and the accumulators, 80 do not
-/// on sm_100; two blocks have 32 KiB under way.
+/// Blocks on a multiprocessor: 128 registers hold 64 bytes under way and the accumulators, 80 do
+/// not on sm_100; two blocks have 32 KiB under way.
 constexpr int kReduceBlocks = 2;
 
 /// A position in a strided shape, and its offsets in N operands. Positions have 32 bits.
