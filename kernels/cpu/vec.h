@@ -44,12 +44,14 @@ struct Lanes<float> {
   using Int = int32_t;
   typedef float Raw __attribute__((vector_size(kVecBytes)));
   typedef int32_t Bits __attribute__((vector_size(kVecBytes)));
+  typedef uint32_t Unsigned __attribute__((vector_size(kVecBytes)));
 };
 template <>
 struct Lanes<double> {
   using Int = int64_t;
   typedef double Raw __attribute__((vector_size(kVecBytes)));
   typedef int64_t Bits __attribute__((vector_size(kVecBytes)));
+  typedef uint64_t Unsigned __attribute__((vector_size(kVecBytes)));
 };
 }  // namespace detail
 

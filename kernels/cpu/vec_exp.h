@@ -72,8 +72,10 @@ TAPER_INLINE Vec<T> scale_by_power(Vec<T> y, [[maybe_unused]] Vec<T> shifted,
   else
     return _mm512_scalef_pd(y.raw, n.raw);
 #else
-  // The shift drops all of `shifted` but n.
-  return Vec<T>::from_bits(y.bits() + (shifted.bits() << ExpNumbers<T>::kFractionBits));
+  // The shift drops all of `shifted` but n. Unsigned, since a negative n makes the sum wrap.
+  using Unsigned = typename detail::Lanes<T>::Unsigned;
+  const Unsigned power = __builtin_bit_cast(Unsigned, shifted.raw) << ExpNumbers<T>::kFractionBits;
+  return __builtin_bit_cast(typename Vec<T>::Raw, __builtin_bit_cast(Unsigned, y.raw) + power);
 #endif
 }
 
