@@ -48,4 +48,16 @@ inline dim3 pool_blocks(int64_t count, const Stream& stream) {
   return dim3(std::min(ceil_div(count, kPoolThreads), static_cast<unsigned>(most)));
 }
 
+/// kernel(to, from, more..., count): a thread a pixel of `to`, on as many planes at a time as 32
+/// bits count.
+template <class Kernel, class T, class... More>
+Status launch_pixels(const PoolPlan& p, const Stream& stream, Kernel* kernel, T* to,
+                     int64_t to_plane, const T* from, int64_t from_plane, const More&... more) {
+  return for_planes(p, [&](int64_t first, int64_t planes) {
+    const int64_t count = planes * to_plane;
+    return launch(stream, kernel, pool_blocks(count, stream), dim3(kPoolThreads), 0,
+                  to + first * to_plane, from + first * from_plane, more..., count);
+  });
+}
+
 }  // namespace taper::kernels::cuda

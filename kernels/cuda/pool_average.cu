@@ -120,34 +120,26 @@ __global__ void __launch_bounds__(kPoolThreads, kGradientBlocks)
 template <class Windows>
 Status run_forward(void* out, const void* in, const PoolPlan& p, Windows windows, int64_t fixed,
                    const Stream& stream) {
-  const int64_t out_plane = p.out_h * p.out_w;
+  const int64_t in_plane = p.in_h * p.in_w, out_plane = p.out_h * p.out_w;
   if (p.planes == 0 || out_plane == 0) return {};
   return for_floating(p.dtype, [&](auto type) {
     using T = decltype(type);
-    return for_planes(p, [&](int64_t first, int64_t planes) {
-      const int64_t count = planes * out_plane;
-      return launch(stream, average_pool_per_output<T, Windows>, pool_blocks(count, stream),
-                    dim3(kPoolThreads), 0, static_cast<T*>(out) + first * out_plane,
-                    static_cast<const T*>(in) + first * p.in_h * p.in_w, shape_of(p), windows,
-                    fixed, count);
-    });
+    return launch_pixels(p, stream, average_pool_per_output<T, Windows>, static_cast<T*>(out),
+                         out_plane, static_cast<const T*>(in), in_plane, shape_of(p), windows,
+                         fixed);
   });
 }
 
 template <class Windows>
 Status run_backward(void* grad_in, const void* grad_out, const PoolPlan& p, Windows windows,
                     int64_t fixed, const Stream& stream) {
-  const int64_t in_plane = p.in_h * p.in_w;
+  const int64_t in_plane = p.in_h * p.in_w, out_plane = p.out_h * p.out_w;
   if (p.planes == 0 || in_plane == 0) return {};
   return for_floating(p.dtype, [&](auto type) {
     using T = decltype(type);
-    return for_planes(p, [&](int64_t first, int64_t planes) {
-      const int64_t count = planes * in_plane;
-      return launch(stream, average_pool_gradient_per_input<T, Windows>, pool_blocks(count, stream),
-                    dim3(kPoolThreads), 0, static_cast<T*>(grad_in) + first * in_plane,
-                    static_cast<const T*>(grad_out) + first * p.out_h * p.out_w, shape_of(p),
-                    windows, fixed, count);
-    });
+    return launch_pixels(p, stream, average_pool_gradient_per_input<T, Windows>,
+                         static_cast<T*>(grad_in), in_plane, static_cast<const T*>(grad_out),
+                         out_plane, shape_of(p), windows, fixed);
   });
 }
 

@@ -106,14 +106,9 @@ __global__ void __launch_bounds__(kPoolThreads)
 template <class Word>
 Status nearest(void* out, const void* in, double scale_h, double scale_w, const PoolPlan& p,
                const Stream& stream) {
-  const int64_t out_plane = p.out_h * p.out_w;
-  return for_planes(p, [&](int64_t first, int64_t planes) {
-    const int64_t count = planes * out_plane;
-    return launch(stream, resize_nearest_per_output<Word>, pool_blocks(count, stream),
-                  dim3(kPoolThreads), 0, static_cast<Word*>(out) + first * out_plane,
-                  static_cast<const Word*>(in) + first * p.in_h * p.in_w, scale_h, scale_w,
-                  shape_of(p), count);
-  });
+  return launch_pixels(p, stream, resize_nearest_per_output<Word>, static_cast<Word*>(out),
+                       p.out_h * p.out_w, static_cast<const Word*>(in), p.in_h * p.in_w, scale_h,
+                       scale_w, shape_of(p));
 }
 
 }  // namespace
@@ -136,13 +131,9 @@ Status resize_forward(ResizeMode mode, void* out, const void* in, double scale_h
   }
   return for_floating(p.dtype, [&](auto type) {
     using T = decltype(type);
-    return for_planes(p, [&](int64_t first, int64_t planes) {
-      const int64_t count = planes * out_plane;
-      return launch(stream, resize_bilinear_per_output<T>, pool_blocks(count, stream),
-                    dim3(kPoolThreads), 0, static_cast<T*>(out) + first * out_plane,
-                    static_cast<const T*>(in) + first * p.in_h * p.in_w, mode, scale_h, scale_w,
-                    shape_of(p), count);
-    });
+    return launch_pixels(p, stream, resize_bilinear_per_output<T>, static_cast<T*>(out), out_plane,
+                         static_cast<const T*>(in), p.in_h * p.in_w, mode, scale_h, scale_w,
+                         shape_of(p));
   });
 }
 
@@ -152,13 +143,9 @@ Status resize_backward(ResizeMode mode, void* grad_in, const void* grad_out, dou
   if (p.planes == 0 || in_plane == 0) return {};
   return for_floating(p.dtype, [&](auto type) {
     using T = decltype(type);
-    return for_planes(p, [&](int64_t first, int64_t planes) {
-      const int64_t count = planes * in_plane;
-      return launch(stream, resize_gradient_per_input<T>, pool_blocks(count, stream),
-                    dim3(kPoolThreads), 0, static_cast<T*>(grad_in) + first * in_plane,
-                    static_cast<const T*>(grad_out) + first * p.out_h * p.out_w, mode, scale_h,
-                    scale_w, shape_of(p), count);
-    });
+    return launch_pixels(p, stream, resize_gradient_per_input<T>, static_cast<T*>(grad_in),
+                         in_plane, static_cast<const T*>(grad_out), p.out_h * p.out_w, mode,
+                         scale_h, scale_w, shape_of(p));
   });
 }
 
