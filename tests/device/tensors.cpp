@@ -2,7 +2,7 @@
 #include <sstream>
 #include <string>
 
-#include "catch.h"
+#include "device.h"
 #include "support/tensors.h"
 #include "taper/core/cuda_memory.h"
 #include "taper/core/cuda_stream.h"
@@ -14,18 +14,7 @@
 
 using namespace taper;
 
-namespace {
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-}  // namespace
+using device_tests::error_of;
 
 TEST_CASE("the module is found, and says what it is") {
   INFO(cuda::why_not_available());
