@@ -11,10 +11,6 @@ namespace taper::kernels::cuda {
 
 namespace {
 
-// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
-// loads under way, twice what memory's latency asks for.
-constexpr int kRowBlocks = 2;
-
 struct Target {
   const int64_t* classes_of_rows;
   int64_t ignore_index;

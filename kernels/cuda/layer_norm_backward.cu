@@ -13,10 +13,6 @@ namespace taper::kernels::cuda {
 
 namespace {
 
-// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
-// loads under way, twice what memory's latency asks for.
-constexpr int kRowBlocks = 2;
-
 template <class T, int kThreads, int kPacks>
 __global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     layer_norm_backward_rows_in_registers(T* grad_in, const T* grad, const T* in, const T* weight,
@@ -97,9 +93,6 @@ __global__ void __launch_bounds__(kRowBlock)
     store_pack<width>(grad_in + row + i, h);
   });
 }
-
-constexpr int kColumns = 32;  // of a block: a warp reads 128 bytes side by side
-constexpr int kColumnRows = kRowBlock / kColumns;
 
 /// Sums of gradient * n and of the gradient over one chunk of rows (blockIdx.y), 32 columns a
 /// block: thread (c, r) of 32 x 8 adds column c's rows r, r + 8, ... of the chunk.

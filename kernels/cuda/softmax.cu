@@ -13,13 +13,6 @@ namespace taper::kernels::cuda {
 
 namespace {
 
-// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
-// loads under way, twice what memory's latency asks for.
-constexpr int kRowBlocks = 2;
-
-constexpr int kColumns = 32;  // of a block: a warp reads 128 bytes side by side
-constexpr int kColumnRows = kRowBlock / kColumns;
-
 template <class T, int kThreads, int kPacks>
 __global__ void __launch_bounds__(kRowBlock, kRowBlocks)
     softmax_rows_in_registers(T* out, const T* in, int64_t rows, int size, bool packed, bool log) {

@@ -11,13 +11,6 @@ namespace taper::kernels::cuda {
 
 namespace {
 
-// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
-// loads under way, twice what memory's latency asks for.
-constexpr int kRowBlocks = 2;
-
-constexpr int kColumns = 32;  // of a block: a warp reads 128 bytes side by side
-constexpr int kColumnRows = kRowBlock / kColumns;
-
 template <class C>
 __device__ __forceinline__ C gradient(C g, C y, C sum, bool log) {
   return log ? g - functors::exp(y) * sum : (g - sum) * y;

@@ -44,6 +44,13 @@ __device__ __forceinline__ void store_pack(T* to, const compute_t<T> (&from)[N])
 }
 
 constexpr int kRowBlock = 256;  // threads of a block: eight warps hide each other's loads
+/// Blocks on a multiprocessor that rows in registers leave, up to 128 a thread: two have 32 KiB of
+/// loads under way, twice what memory's latency asks for.
+constexpr int kRowBlocks = 2;
+/// Of a block that goes down columns: neighbours, so that a warp reads 128 bytes side by side, and
+/// the threads that share each.
+constexpr int kColumns = 32;
+constexpr int kColumnRows = kRowBlock / kColumns;
 
 /// The threads of a block in groups of kThreads; each group has one row.
 template <int kThreads>
