@@ -1,5 +1,7 @@
 // The walk from tensors to an elementwise kernel: dtype, broadcast shape, plan, call.
 
+#include <algorithm>
+
 #include "taper/autograd/ops/op.h"
 
 namespace taper::ops {
@@ -191,7 +193,12 @@ void fill_values(const Tensor& out, Value value) {
   args.value = value;
   const TensorImpl& impl = out.impl();
   const int64_t* const strides[1] = {impl.strides.data()};
-  kernels::make_elementwise_plan<0>(args.plan, impl.dim(), impl.sizes.data(), strides);
+  // Along an expanded dimension there is one element, which several threads are not to write.
+  int64_t sizes[kernels::kMaxRank];
+  for (int d = 0; d < impl.dim(); ++d) {
+    sizes[d] = impl.strides[d] == 0 ? std::min<int64_t>(impl.sizes[d], 1) : impl.sizes[d];
+  }
+  kernels::make_elementwise_plan<0>(args.plan, impl.dim(), sizes, strides);
   check(kernels_of(out).fill(args, stream_of(out)), "fill_");
 }
 

@@ -59,6 +59,8 @@ class DeviceCache {
   void reset_accumulated();
   void set_limit(int64_t bytes);
   int64_t in_use();
+  /// Counts it, and says how much of the device is whose.
+  Status out_of_memory(size_t bytes);
 
  private:
   struct Order {
@@ -77,7 +79,6 @@ class DeviceCache {
   Block* find_idle_segment(size_t size, bool small, cudaStream_t stream);
   Block* new_segment(size_t bytes, bool small, cudaStream_t stream, cudaError_t* error);
   Status find_or_make(Block** block, size_t bytes, cudaStream_t stream);
-  Status out_of_memory(size_t bytes);
   void hand_out(Block* block, size_t size, size_t requested);
   void take_back(Block* block);
   Block* merged(Block* block, Block* neighbour);

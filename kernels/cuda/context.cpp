@@ -137,7 +137,12 @@ Status DeviceState::make() {
   void* memory = nullptr;
   TAPER_CUDA_TRY(cudaHostAlloc(&memory, sizeof(DeviceFault), cudaHostAllocPortable));
   fault_on_host = new (memory) DeviceFault{};
-  TAPER_CUDA_TRY(cudaMalloc(&memory, sizeof(DeviceFault)));
+  const cudaError_t error = cudaMalloc(&memory, sizeof(DeviceFault));
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return cache.out_of_memory(sizeof(DeviceFault));
+  }
+  if (error != cudaSuccess) return failed("cudaMalloc", error);
   fault = static_cast<DeviceFault*>(memory);
   DeviceFault initial{};
   initial.twin = fault_on_host;

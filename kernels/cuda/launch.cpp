@@ -1,14 +1,12 @@
 #include "taper/kernels/cuda/device/launch.h"
 
-#include <cxxabi.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <string>
 
+#include "taper/kernels/cuda/kernel_name.h"
 #include "taper/kernels/cuda/message.h"
 
 namespace taper::kernels::cuda {
@@ -23,17 +21,12 @@ cudaError_t wait_for(cudaStream_t stream) {
   return cudaStreamSynchronize(stream);
 }
 
-// As the source has it. The emulator knows no names.
+// The emulator finds none in a library that was stripped.
 std::string name_of(const void* kernel) {
-  const char* mangled = nullptr;
-  if (cudaFuncGetName(&mangled, kernel) != cudaSuccess || !mangled) {
-    cudaGetLastError();
-    return "a kernel";
-  }
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), &std::free);
-  return name ? name.get() : mangled;
+  const char* symbol = nullptr;
+  if (cudaFuncGetName(&symbol, kernel) == cudaSuccess && symbol) return kernel_name(symbol);
+  cudaGetLastError();
+  return "a kernel";
 }
 
 struct Launch {

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <glob.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -85,15 +84,15 @@ Wish wish_for(const char* name, const char* library) {
   const std::string value = variable(name);
   if (value == "own") return Wish::kOwn;
   if (value == library) return Wish::kLibrary;
-  if (!value.empty() && value != "auto") {
-    std::fprintf(stderr, "Warning: %s=%s is none of auto, own, %s; taken for auto\n", name,
-                 value.c_str(), library);
-  }
-  return Wish::kAuto;
+  return value.empty() || value == "auto" ? Wish::kAuto : Wish::kUnknown;
 }
 
-Status missing(const char* wished, const std::string& problem) {
-  return {Code::kDeviceError, 0, 0, keep(std::string(wished) + ", but " + problem)};
+Status check_wish(Wish wish, const char* name, const char* library, const std::string& problem) {
+  if (wish != Wish::kUnknown && problem.empty()) return {};
+  const std::string value = variable(name);
+  const std::string why = wish == Wish::kUnknown ? " is none of auto, own, " + std::string(library)
+                                                 : ", but " + problem;
+  return {Code::kDeviceError, 0, 0, keep(name + ("=" + value) + why)};
 }
 
 }  // namespace taper::kernels::cuda

@@ -28,11 +28,11 @@ class Library {
 };
 
 /// Which kernels the environment variable asks for: "own", Taper's; "auto" or nothing, the
-/// library's where it is there; the library by its name, where it is missing an error.
-enum class Wish { kAuto, kOwn, kLibrary };
-/// Another value is warned of, and counts as "auto".
+/// library's where it is there; the library by its name, where it is missing an error. Any other
+/// value is one, too: kUnknown.
+enum class Wish { kAuto, kOwn, kLibrary, kUnknown };
 Wish wish_for(const char* variable, const char* library);
-/// The error for a library that is `wished` for ("TAPER_BLAS=cublas") and has a problem.
-Status missing(const char* wished, const std::string& problem);
+/// Whether a library with this problem (empty: none) can serve as the variable asks.
+Status check_wish(Wish wish, const char* variable, const char* library, const std::string& problem);
 
 }  // namespace taper::kernels::cuda

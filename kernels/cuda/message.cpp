@@ -55,6 +55,7 @@ Status failed_at(std::string what, cudaError_t error) {
         (launches.empty() ? "  nothing\n" : launches) +
         "Hint: with CUDA_LAUNCH_BLOCKING=1 the launch that did it reports it.";
   }
+  if (error == cudaErrorMemoryAllocation) return {Code::kOutOfMemory, 0, 0, keep(std::move(what))};
   return {Code::kDeviceError, error, 0, keep(std::move(what))};
 }
 

@@ -126,6 +126,8 @@ struct Kernel {
   const char* file;
   int line;
 };
+/// The symbol of a function; null where the symbols of its library were stripped.
+const char* function_name(const void* function);
 /// Threads that the kernel's launch bound allows in a block, in whole warps; 0 where there is none.
 unsigned launch_bound(const void* kernel);
 cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t shared,

@@ -72,6 +72,18 @@ Machine& machine() {
 
 namespace {
 
+/// At exit: a misspelt fail=CALL:N must not pass for a program that survived it.
+void tell_what_never_failed() {
+  for (const Failure& failure : machine().options.fail) {
+    const int64_t count = call_count(failure.what == "device" ? "work" : failure.what);
+    if (count >= failure.at) continue;
+    std::fprintf(stderr, "taper emulator: fail=%s:%lld never came: there were %lld %s\n",
+                 failure.what.c_str(), static_cast<long long>(failure.at),
+                 static_cast<long long>(count),
+                 failure.what == "device" ? "pieces of work" : "such calls");
+  }
+}
+
 Machine& make_machine() {
   const std::lock_guard lock(machine_mutex());
   if (Machine* const made = the_machine) return *made;
@@ -93,6 +105,7 @@ Machine& make_machine() {
   }
   made->configuration_error = error;
   if (!error.empty()) std::fprintf(stderr, "%s\n", error.c_str());
+  if (!options.fail.empty()) std::atexit(tell_what_never_failed);
   if (options.leaks) {
     std::atexit([] {
       const std::string left = live_objects();

@@ -320,11 +320,11 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   return cudaSuccess;
 }
 
-/// A kernel's name is known only to nvcc's compilation.
-cudaError_t cudaFuncGetName(const char** name, const void*) {
+/// Not where the library was stripped.
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   TAPER_CUDA_CALL(cudaFuncGetName, kAlways);
-  *name = nullptr;
-  return entry.end(cudaErrorNotSupported);
+  *name = function_name(kernel);
+  return *name ? cudaSuccess : entry.end(cudaErrorNotSupported);
 }
 
 // ---- Errors -------------------------------------------------------------------------------------

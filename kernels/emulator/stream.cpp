@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "taper/kernels/cuda/kernel_name.h"
 #include "taper/kernels/emulator/control.h"
 #include "taper/kernels/emulator/engine.h"
 #include "taper/kernels/emulator/machine.h"
@@ -25,7 +26,9 @@ void for_each_stream(F f) {
 
 void fault(Device& device, const Work& work, const std::string& report, cudaError_t error) {
   device.sticky = error;
-  device.report = report + "\n  in " + work.what + " called at " + to_text(work.site);
+  const char* const symbol = work.kernel ? function_name(work.kernel) : nullptr;
+  device.report = report + "\n  in " + (symbol ? kernels::cuda::kernel_name(symbol) : work.what);
+  if (work.site.file) device.report += " called at " + to_text(work.site);  // a library's has none
   machine().report = device.report;
 }
 
@@ -207,6 +210,7 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
   }
   auto work = std::make_shared<Work>();
   work->what = "a kernel";
+  work->kernel = kernel.symbol;
   work->site = entry.site();
   work->run = [job = std::move(job)] {
     const Machine& now = machine();

@@ -30,6 +30,7 @@ TEST_CASE("what is not there is reported with the places where it was sought") {
 }
 
 TEST_CASE("a variable says whose kernels serve; a library that has to be there is missed aloud") {
+  using taper::kernels::cuda::check_wish;
   using taper::kernels::cuda::Wish;
   using taper::kernels::cuda::wish_for;
   const auto wish = [](const char* value) {
@@ -42,10 +43,16 @@ TEST_CASE("a variable says whose kernels serve; a library that has to be there i
   CHECK(wish("auto") == Wish::kAuto);
   CHECK(wish("own") == Wish::kOwn);
   CHECK(wish("cublas") == Wish::kLibrary);
-  CHECK(wish("cudnn") == Wish::kAuto);  // with a warning
+  CHECK(wish("cudnn") == Wish::kUnknown);
+  const auto answer = [&](const char* value, const char* problem) {
+    const taper::kernels::Status status =
+        check_wish(wish(value), "TAPER_TEST_WISH", "cublas", problem);
+    CHECK((status.ok() || status.code == taper::kernels::Code::kDeviceError));
+    return std::string(status.ok() ? "" : status.what);
+  };
+  CHECK(answer("cublas", "") == "");
+  CHECK(answer("cublas", "libcublas.so.13 was not found") ==
+        "TAPER_TEST_WISH=cublas, but libcublas.so.13 was not found");
+  CHECK(answer("cudnn", "") == "TAPER_TEST_WISH=cudnn is none of auto, own, cublas");
   unsetenv("TAPER_TEST_WISH");
-  const taper::kernels::Status status =
-      taper::kernels::cuda::missing("TAPER_BLAS=cublas", "libcublas.so.13 was not found");
-  CHECK(status.code == taper::kernels::Code::kDeviceError);
-  CHECK(status.what == std::string("TAPER_BLAS=cublas, but libcublas.so.13 was not found"));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support.h"
+#include "support/cache.h"
 #include "taper/kernels/emulator/control.h"
 
 // What the tests of the runtime share: emulated machines of their own, and memory that is given
@@ -12,11 +13,7 @@
 
 namespace cuda_tests {
 
-#if defined(TAPER_NO_CACHE)
-constexpr bool kCached = false;
-#else
-constexpr bool kCached = true;
-#endif
+using support::kCached;
 
 constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB;
 

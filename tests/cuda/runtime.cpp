@@ -158,7 +158,7 @@ TEST_CASE("cuda runtime: a trap is reported by the call that noticed, with the r
   contains(text, "CUDA_LAUNCH_BLOCKING=1");
   // From now on everything says so.
   const Status next = launch(stream, trap, dim3(1), dim3(32), 0);
-  contains(text_of(next), "launch of a kernel at ");
+  contains(text_of(next), "launch of trap at ");
   contains(text_of(next), "cudaErrorLaunchFailure");
   memory.release();
 }
@@ -174,7 +174,7 @@ TEST_CASE("cuda runtime: when launches block, the call itself reports", "[.block
   require_ok(cuda::fault_of_this_call(stream));
   require_ok(cuda_runtime().stream_synchronize(stream));
   const Status trapped = launch(stream, trap, dim3(1), dim3(32), 0);
-  contains(text_of(trapped), "launch of a kernel at ");
+  contains(text_of(trapped), "launch of trap at ");
   contains(text_of(trapped), "cudaErrorLaunchFailure");
 }
 

@@ -10,13 +10,6 @@ namespace F = nn::functional;
 
 namespace {
 
-// Without a cache, memory goes back to the driver at once, and that waits.
-#if defined(TAPER_NO_CACHE)
-constexpr bool kCached = false;
-#else
-constexpr bool kCached = true;
-#endif
-
 int64_t waits_in(const std::function<void()>& run) { return count_calls("waits", run); }
 
 class Pictures : public data::datasets::Dataset<Pictures> {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catch.h"
+#include "support/cache.h"
 #include "taper/core/cuda.h"
 #include "taper/core/cuda_memory.h"
 #include "taper/core/cuda_stream.h"
@@ -18,6 +19,7 @@
 namespace device_tests {
 
 using namespace taper;
+using support::kCached;
 
 /// What `call` throws, or nothing.
 inline std::string error_of(const std::function<void()>& call) {
@@ -34,6 +36,11 @@ inline bool contains(const std::string& text, const std::string& part) {
   const bool found = text.find(part) != std::string::npos;
   CHECK(found);
   return found;
+}
+
+/// Another than the first where there is one.
+inline Device last_device() {
+  return Device(kCUDA, static_cast<DeviceIndex>(cuda::device_count() - 1));
 }
 
 inline TensorOptions on_cuda(ScalarType dtype = kFloat) {

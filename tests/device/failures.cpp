@@ -48,7 +48,7 @@ void use_two_streams() {
 
 /// What an exception says of a call.
 std::string name_of(const std::string& call) {
-  return call == "cudaLaunchKernel" ? "launch of a kernel at " : call;
+  return call == "cudaLaunchKernel" ? "launch of " : call;
 }
 
 /// Lets the first, the second, ... call of `call` in `run` fail, until there is none left to fail.
@@ -149,7 +149,8 @@ TEST_CASE("too large a batch is an error with the numbers, and a smaller one fit
 TEST_CASE("the first call of its kind fails", "[.first]") {
   const char* const call = std::getenv("TAPER_TEST_CALL");
   REQUIRE(call != nullptr);
-  contains(error_of(train_from_nothing), call);
+  const bool memory = std::string(call) == "cudaMalloc";
+  contains(error_of(train_from_nothing), memory ? "CUDA out of memory. Tried to allocate" : call);
   train_from_nothing();
   CHECK(cuda::memory_allocated() == 0);
 }
@@ -204,7 +205,8 @@ TEST_CASE("a lost device is an exception at every call, and the program ends as 
       CHECK(outcome.status == 0);
       CHECK(outcome.output.find("not freed at exit") == std::string::npos);
       if (when >= 100) {
-        contains(outcome.output, "what was launched before, the latest first:\n  a kernel at ");
+        contains(outcome.output, "what was launched before, the latest first:\n  ");
+        CHECK(outcome.output.find("a kernel at ") == std::string::npos);  // they have names
       }
     }
   }

@@ -10,19 +10,18 @@
 #include "taper/core/generator.h"
 #include "taper/core/tensor.h"
 
-// Tensors on CUDA devices as a program sees them: here the emulator's two.
+// Tensors on CUDA devices as a program sees them: the emulator's two, or the cards that are there.
 
 using namespace taper;
 
-using device_tests::error_of;
+using namespace device_tests;
 
 TEST_CASE("the module is found, and says what it is") {
   INFO(cuda::why_not_available());
   REQUIRE(cuda::is_available());
   CHECK(cuda::why_not_available() == "");
-  CHECK(cuda::device_count() == 2);
-  CHECK(cuda::is_emulated());
-  CHECK(cuda::get_device_properties(1).warp_size == 32);
+  CHECK(cuda::device_count() >= 1);
+  CHECK(cuda::get_device_properties(0).warp_size == 32);
   CHECK(cuda::get_device_name() == cuda::get_device_properties(0).name);
   CHECK(cuda::versions().runtime >= 13000);
 }
@@ -40,27 +39,27 @@ TEST_CASE("tensors move to a device and back, whatever their layout and dtype") 
   const Tensor on_first = whole.to("cuda");
   CHECK(on_first.to("cuda:0").is_same(on_first));
   CHECK(on_first.to(kCPU).is_cpu());
-  CHECK(support::values(on_first.to("cuda:1").to("cuda:0").cpu()) == support::values(whole));
+  CHECK(support::values(on_first.to(last_device()).to("cuda:0").cpu()) == support::values(whole));
 }
 
 TEST_CASE("a tensor on a device prints its elements and where it is") {
   std::ostringstream out;
-  out << tensor({1., 2.}, kFloat).to(kCUDA) << arange(2).to("cuda:1");
+  out << tensor({1., 2.}, kFloat).to(kCUDA) << arange(2).to("cuda:0");
   CHECK(out.str() == " 1\n 2\n[ CUDAFloatType{2} ] 0\n 1\n[ CUDALongType{2} ]");
 }
 
 TEST_CASE("a tensor keeps its memory and gives it back") {
   cuda::empty_cache();
-  const int64_t before = cuda::memory_allocated();
+  const int64_t before = cuda::memory_allocated(), bytes = kCached ? 4096 : 4000;
   cuda::reset_peak_memory_stats();
   {
     const Tensor a = empty({1000}, TensorOptions(kFloat).device(kCUDA));
-    CHECK(cuda::memory_allocated() - before == 4096);
+    CHECK(cuda::memory_allocated() - before == bytes);
     const Tensor view = a.slice(0, 10);
-    CHECK(cuda::memory_allocated() - before == 4096);
+    CHECK(cuda::memory_allocated() - before == bytes);
   }
   CHECK(cuda::memory_allocated() == before);
-  CHECK(cuda::max_memory_allocated() - before == 4096);
+  CHECK(cuda::max_memory_allocated() - before == bytes);
   CHECK(cuda::memory_stats().at("allocated_bytes.all.peak") == cuda::max_memory_allocated());
   CHECK(cuda::memory_reserved() > 0);
   CHECK(cuda::memory_summary().find("memory summary, device 0") != std::string::npos);
@@ -75,20 +74,22 @@ TEST_CASE("too much memory is an error that a program can catch") {
 }
 
 TEST_CASE("devices that do not exist are named, and so are those that do") {
-  CHECK(error_of([] {
-          empty({1}, TensorOptions().device(Device("cuda:7")));
-        }).find("there is no device cuda:7; this machine has 2, cuda:0 to cuda:1") !=
-        std::string::npos);
-  CHECK(error_of([] { cuda::set_device(2); }).find("no device cuda:2") != std::string::npos);
+  const int count = cuda::device_count();
+  const std::string there_are = count == 1 ? "this machine has one: cuda:0"
+                                           : "this machine has " + std::to_string(count) +
+                                                 ", cuda:0 to cuda:" + std::to_string(count - 1);
+  contains(error_of([] { empty({1}, TensorOptions().device(Device("cuda:63"))); }),
+           "there is no device cuda:63; " + there_are);
+  contains(error_of([] { cuda::set_device(63); }), "no device cuda:63");
   CHECK(error_of([] { Device("mps"); }) != "");
 }
 
 TEST_CASE("the current device is the thread's") {
   CHECK(cuda::current_device() == 0);
   {
-    const cuda::DeviceGuard guard(1);
-    CHECK(cuda::current_device() == 1);
-    CHECK(empty({1}, TensorOptions().device(kCUDA)).device() == Device("cuda:1"));
+    const cuda::DeviceGuard guard(last_device().index());
+    CHECK(cuda::current_device() == last_device().index());
+    CHECK(empty({1}, TensorOptions().device(kCUDA)).device() == last_device());
   }
   CHECK(cuda::current_device() == 0);
 }
@@ -139,10 +140,12 @@ TEST_CASE("each device has its generator") {
   const Generator first = detail::getDefaultCUDAGenerator(0);
   CHECK(first.device() == Device("cuda:0"));
   CHECK(first.current_seed() == 7);
-  CHECK(detail::getDefaultCUDAGenerator(1).current_seed() == 7);
+  CHECK(detail::getDefaultCUDAGenerator(last_device().index()).current_seed() == 7);
   cuda::manual_seed(8);
   CHECK(first.current_seed() == 8);
-  CHECK(detail::getDefaultCUDAGenerator(1).current_seed() == 7);
+  if (cuda::device_count() > 1) {
+    CHECK(detail::getDefaultCUDAGenerator(last_device().index()).current_seed() == 7);
+  }
   CHECK(first.state_bytes().size() == 16);
   CHECK(
       error_of([] {

@@ -93,6 +93,11 @@ TEST_CASE("27: in place on an expanded tensor") {
   });
   base.expand({3}).fill_(2);
   CHECK(near(base, {2}));
+  Tensor rows = zeros({2, 1});
+  rows.expand({3, 2, 100000}).fill_(3);
+  CHECK(near(rows, {3, 3}));
+  rows.expand({0, 2, 4}).fill_(4);
+  CHECK(near(rows, {3, 3}));
 }
 
 TEST_CASE("29: a saved tensor was changed in place") {

@@ -139,6 +139,8 @@ __global__ void __launch_bounds__(kThreads) adds_doubles(double* out, const doub
   out[threadIdx.x] = in[threadIdx.x] + 1;  // FAULT: double that nobody wrote
 }
 
+__global__ void __launch_bounds__(kThreads) does_nothing() {}
+
 /// As a test's main part: the kernel must fail, and the report have all of these.
 template <class... P, class... A>
 void check_fault(const std::string& settings, std::initializer_list<std::string> wanted,
@@ -226,9 +228,8 @@ TEST_CASE("Arithmetic on device memory that nobody wrote is reported, a copy of 
 
 TEST_CASE("Wrong launch configurations are reported") {
   Emulator emulator;
-  const Buffer<float> x(std::vector<float>(kThreads, 1));
-  const auto error_of = [&](dim3 grid, dim3 block, size_t shared) {
-    const auto status = launch(cudaStream_t{}, doubles_it, grid, block, shared, x, x);
+  const auto error_of = [](dim3 grid, dim3 block, size_t shared) {
+    const auto status = launch(cudaStream_t{}, does_nothing, grid, block, shared);
     CHECK_THAT(status.what, ContainsSubstring("faults.cu:" + std::to_string(__LINE__ - 1)));
     return static_cast<cudaError_t>(status.value);
   };
@@ -236,7 +237,7 @@ TEST_CASE("Wrong launch configurations are reported") {
   CHECK_THAT(last_report(), ContainsSubstring("a block of (1025,1,1) threads"));
   CHECK_CUDA_ERROR(cudaErrorInvalidConfiguration, error_of(dim3(1), dim3(0), 0));
 #if !defined(__clang__)  // it has no way to tell
-  CHECK(launch(cudaStream_t{}, doubles_it, dim3(1), dim3(kThreads / 8, 8), 0, x, x).ok());
+  CHECK(launch(cudaStream_t{}, does_nothing, dim3(1), dim3(kThreads / 8, 8), 0).ok());
   CHECK_CUDA_ERROR(cudaErrorLaunchOutOfResources, error_of(dim3(1), dim3(kThreads / 8, 9), 0));
   CHECK_THAT(last_report(), ContainsSubstring("a block of (16,9,1) threads, where the kernel's "
                                               "__launch_bounds__ allow 128"));
@@ -298,6 +299,17 @@ TEST_CASE("leaves things behind", "[.child]") {
 TEST_CASE("With leaks=on, what is left at the end is printed") {
   const std::string output = output_of("leaves things behind", "leaks=on");
   CHECK_THAT(output, ContainsSubstring("1234 bytes on cuda:0") && ContainsSubstring(place("leak")));
+}
+
+TEST_CASE("A failure that was asked for and never came is said at the end") {
+  const std::string output = output_of("leaves things behind",
+                                       "fail=cudaMaloc:1,fail=cudaMalloc:2,fail=cudaStreamCreate:1,"
+                                       "fail=cudaMalloc:1:999,fail=device:3");
+  CHECK_THAT(output,
+             ContainsSubstring("fail=cudaMaloc:1 never came: there were 0 such calls") &&
+                 ContainsSubstring("fail=cudaMalloc:2 never came: there were 1 such") &&
+                 ContainsSubstring("fail=device:3 never came: there were 0 pieces of work"));
+  CHECK(output.find("fail=cudaMalloc:1 never") == std::string::npos);
 }
 
 TEST_CASE("asks for a device", "[.child]") {
