@@ -74,7 +74,7 @@ TAPER_API Tensor normal(const Tensor& mean, const Tensor& std,
                         std::optional<Generator> generator = std::nullopt);
 
 /// A tensor over memory that the caller owns and keeps alive, or that `deleter` frees when the last
-/// tensor lets go. Without strides: row-major.
+/// tensor lets go. Without strides: row-major. It has to be memory of the device in `options`.
 TAPER_API Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {});
 TAPER_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                            const TensorOptions& options = {});

@@ -140,7 +140,7 @@ void manual_seed(uint64_t seed) {
 void manual_seed_all(uint64_t seed) { taper::detail::seed_cuda_generators(seed, -1); }
 
 DeviceGuard::DeviceGuard(DeviceIndex device) : before_(thread_state.cuda_device) {
-  set_device(device);
+  thread_state.cuda_device = checked(device, "cuda::DeviceGuard");
 }
 DeviceGuard::DeviceGuard(Device device) : before_(thread_state.cuda_device) {
   if (device.is_cuda()) thread_state.cuda_device = checked(device.index(), "cuda::DeviceGuard");

@@ -1,6 +1,7 @@
 // Storage that a CUDA module allocates: on a device, or pinned on the host.
 
 #include <new>
+#include <string>
 
 #include "taper/core/cuda.h"
 #include "taper/core/small_alloc.h"
@@ -27,17 +28,26 @@ void free_storage(StorageImpl* storage) { detail::small_free(storage, sizeof(Sto
 StorageRef allocate_cuda_storage(size_t nbytes, Device device) {
   device = detail::resolve_cuda(device);
   const kernels::DeviceRuntime& runtime = kernels::cuda_module("allocate").runtime;
+  const kernels::Stream stream = kernels::current_cuda_stream(device.index());
   StorageImpl* const storage = new_storage(nbytes, device, [](StorageImpl* mine) {
     kernels::cuda_module("release").runtime.release(mine->data);
     free_storage(mine);
   });
-  const kernels::Status status =
-      runtime.allocate(&storage->data, nbytes, kernels::current_cuda_stream(device.index()));
+  const kernels::Status status = runtime.allocate(&storage->data, nbytes, stream);
   if (TAPER_UNLIKELY(!status.ok())) {
     free_storage(storage);
     kernels::fail_runtime(status, "allocate", device);
   }
   return StorageRef(storage);
+}
+
+void kernels::check_memory_of(const void* memory, Device device, const char* what) {
+  int owner = kHost;
+  check_runtime(cuda_module(what).runtime.device_of(memory, &owner), what, device);
+  if (owner == device.index()) return;
+  taper::detail::fail<Error>(what, ": the memory is ",
+                             owner == kHost ? "the host's" : "cuda:" + std::to_string(owner) + "'s",
+                             ", but the device asked for is ", device);
 }
 
 StorageRef allocate_pinned_storage(size_t nbytes) {

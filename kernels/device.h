@@ -12,7 +12,7 @@
 namespace taper::kernels {
 
 /// Raised whenever this page or kernels.h changes; a module of another number is refused.
-constexpr uint32_t kDeviceAbi = 1;
+constexpr uint32_t kDeviceAbi = 2;
 
 /// Device indices in this page: `kHost` is the processor's own memory.
 constexpr int kHost = -1;
@@ -93,6 +93,8 @@ struct DeviceRuntime {
   Status (*allocate_pinned)(void** memory, size_t bytes);
   void (*release_pinned)(void* memory);
   bool (*is_pinned)(const void* memory);
+  /// The device whose memory this is, kHost where it is none's.
+  Status (*device_of)(const void* memory, int* device);
 
   /// bytes from one memory to another, either may be kHost. Ordered in the stream, which belongs to
   /// one of the two devices. Host memory has been read or written when the call returns, except

@@ -18,6 +18,9 @@ TAPER_API bool cuda_module_is_loaded();
 /// Number of devices; throws as cuda_module does when there is none.
 TAPER_API int cuda_device_count(const char* what);
 
+/// Throws unless `memory` is the device's. `what` is given it by a program.
+TAPER_API void check_memory_of(const void* memory, Device device, const char* what);
+
 /// Throws unless a call of the runtime succeeded.
 [[noreturn]] TAPER_API TAPER_COLD void fail_runtime(const Status& status, const char* what,
                                                     Device device);

@@ -7,6 +7,7 @@
 #include "taper/autograd/ops/op.h"
 #include "taper/core/cuda.h"
 #include "taper/core/default_device.h"
+#include "taper/kernels/device_module.h"
 
 namespace taper {
 
@@ -218,6 +219,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
   const int64_t extent = checked_extent(sizes, strides, "from_blob");
   TAPER_CHECK(data || extent == 0, "from_blob: the pointer is null");
   const Device device = detail::resolve(options.device());
+  if (device.is_cuda() && data) kernels::check_memory_of(data, device, "from_blob");
   auto* owned = deleter ? new std::function<void(void*)>(std::move(deleter)) : nullptr;
   TensorImplRef impl(new TensorImpl);
   impl->dtype = options.dtype();

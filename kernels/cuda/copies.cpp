@@ -31,6 +31,16 @@ Status copy_between(void* to, int to_device, const void* from, int from_device, 
 
 }  // namespace
 
+// Managed memory belongs to the device that the driver names.
+Status device_of(const void* memory, int* device) {
+  cudaPointerAttributes attributes{};
+  TAPER_CUDA_TRY(cudaPointerGetAttributes(&attributes, memory));
+  const bool of_device =
+      attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  *device = of_device ? attributes.device : kHost;
+  return {};
+}
+
 Status copy(void* to, int to_device, const void* from, int from_device, size_t bytes, Stream stream,
             Stream other_stream, bool non_blocking) {
   if (bytes == 0) return {};

@@ -123,6 +123,7 @@ const DeviceRuntime kRuntime = {
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .is_pinned = is_pinned,
+    .device_of = runtime::device_of,
     .copy = runtime::copy,
     .default_stream = runtime::default_stream,
     .stream_create = runtime::stream_create,

@@ -30,6 +30,7 @@ Status versions(DeviceVersions* versions);
 Status can_access_peer(int device, int peer, bool* answer);
 
 // copies.cpp
+Status device_of(const void* memory, int* device);
 Status copy(void* to, int to_device, const void* from, int from_device, size_t bytes, Stream stream,
             Stream other_stream, bool non_blocking);
 

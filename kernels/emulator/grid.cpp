@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -23,7 +24,7 @@ constexpr uint64_t kWorthSharing = 16384;
 class Pool {
  public:
   std::string run(const Grid& grid, const Manner& manner, int system_threads,
-                  std::shared_ptr<Engine>& of_stream) {
+                  std::weak_ptr<Engine>& of_stream) {
     grid_ = &grid;
     manner_ = manner;
     blocks_ = uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
@@ -34,9 +35,9 @@ class Pool {
     const bool share = blocks_ > 1 && blocks_ * size >= kWorthSharing;
     const int helpers = share ? system_threads - 1 : 0;
     if constexpr (kThreadSanitizer) {
-      if (!of_stream) of_stream = std::make_shared<Engine>(manner.stack);
-      work(*of_stream);
-      return of_stream->take_report();
+      const std::shared_ptr<Engine> engine = engine_of(of_stream);
+      work(*engine);
+      return engine->take_report();
     }
     while (engines_.size() < static_cast<size_t>(helpers) + 1) {
       engines_.push_back(std::make_unique<Engine>(manner.stack));
@@ -56,6 +57,20 @@ class Pool {
   }
 
  private:
+  std::shared_ptr<Engine> engine_of(std::weak_ptr<Engine>& of_stream) {
+    std::shared_ptr<Engine> engine = of_stream.lock();
+    if (engine) {
+      std::erase(latest_, engine);
+    } else {
+      engine = std::make_shared<Engine>(manner_.stack);
+      of_stream = engine;
+    }
+    constexpr size_t kMost = 6;
+    if (latest_.size() == kMost) latest_.pop_front();
+    latest_.push_back(engine);
+    return engine;
+  }
+
   void shuffle() {
     order_.clear();
     constexpr uint64_t kMostToShuffle = 1 << 22;
@@ -118,6 +133,7 @@ class Pool {
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> failed_{false};
   std::vector<std::unique_ptr<Engine>> engines_;
+  std::deque<std::shared_ptr<Engine>> latest_;  // of streams, under the thread sanitizer
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
@@ -135,7 +151,7 @@ Pool& pool() {
 }  // namespace
 
 std::string run_grid(const Grid& grid, const Manner& manner, int system_threads,
-                     std::shared_ptr<Engine>& of_stream) {
+                     std::weak_ptr<Engine>& of_stream) {
   return pool().run(grid, manner, system_threads, of_stream);
 }
 

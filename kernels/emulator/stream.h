@@ -41,9 +41,9 @@ struct Stream {
   int priority = 0;
   CallSite made;
   std::deque<WorkPointer> queue;
-  WorkPointer last;                ///< the latest work, done or not
-  void* identity = nullptr;        ///< thread sanitizer's
-  std::shared_ptr<Engine> engine;  ///< under it, each stream has its own: see run_grid
+  WorkPointer last;              ///< the latest work, done or not
+  void* identity = nullptr;      ///< thread sanitizer's
+  std::weak_ptr<Engine> engine;  ///< under it, each stream has its own: see run_grid
 
   Capture* capture = nullptr;  ///< it is being captured into this graph
   std::vector<int> capture_after;

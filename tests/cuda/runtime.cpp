@@ -19,7 +19,9 @@ __global__ void __launch_bounds__(32)
   report_fault(fault, op, value + threadIdx.x, 10);
 }
 
-__global__ void __launch_bounds__(32) write_number(int* to, int number) { *to = number; }
+__global__ void __launch_bounds__(32) write_number(int* to, int number) {
+  if (threadIdx.x == 0) *to = number;
+}
 
 __global__ void __launch_bounds__(32) trap() { __trap(); }
 

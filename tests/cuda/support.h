@@ -54,7 +54,9 @@ class Twin {
   T* device() { return device_; }
   size_t size() const { return host_.size(); }
   size_t bytes() const { return host_.size() * sizeof(T); }
+  /// Waits for what may still work on it.
   void upload() {
+    wait();
     REQUIRE(cudaMemcpy(device_, host_.data(), bytes(), cudaMemcpyHostToDevice) == cudaSuccess);
   }
   /// What the device has now. Waits.

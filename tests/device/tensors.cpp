@@ -61,7 +61,7 @@ TEST_CASE("a tensor keeps its memory and gives it back") {
   CHECK(cuda::memory_allocated() == before);
   CHECK(cuda::max_memory_allocated() - before == bytes);
   CHECK(cuda::memory_stats().at("allocated_bytes.all.peak") == cuda::max_memory_allocated());
-  CHECK(cuda::memory_reserved() > 0);
+  CHECK((cuda::memory_reserved() > 0) == kCached);
   CHECK(cuda::memory_summary().find("memory summary, device 0") != std::string::npos);
 }
 
@@ -181,6 +181,17 @@ TEST_CASE("memory and generators of `cuda` are those of the current device") {
   const Tensor borrowed = from_blob(owner.data_ptr(), {4}, TensorOptions(kFloat).device(kCUDA));
   CHECK(borrowed.device() == Device(kCUDA, 0));
   CHECK((borrowed + 1).cpu().equal(arange(1, 5, kFloat)));
+  const Tensor on_host = arange(4, kFloat), pinned = on_host.pin_memory();
+  for (const Tensor& x : {on_host, pinned}) {
+    const auto borrow = [&] { from_blob(x.data_ptr(), {4}, TensorOptions(kFloat).device(kCUDA)); };
+    CHECK(error_of(borrow) ==
+          "from_blob: the memory is the host's, but the device asked for is cuda:0");
+  }
+  if (cuda::device_count() > 1) {
+    const Tensor elsewhere = owner.to(last_device());
+    contains(error_of([&] { from_blob(elsewhere.data_ptr(), {4}, on_cuda()); }),
+             "but the device asked for is cuda:0");
+  }
   CHECK(Generator(5, kCUDA).device() == Device(kCUDA, 0));
   CHECK(
       support::says(error_of([] { Generator(5, Device("cuda:6")); }), "there is no device cuda:6"));
