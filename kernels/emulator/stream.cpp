@@ -207,7 +207,7 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
   if (const unsigned bound = launch_bound(kernel.symbol); bound != 0 && threads > bound) {
     return refuse(cudaErrorLaunchOutOfResources,
                   "a block of " + in_order(block) +
-                      " threads, where the kernel's __launch_bounds__ " + "allow " +
+                      " threads, where the kernel's __launch_bounds__ allow " +
                       std::to_string(bound));
   }
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 ||
