@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "bare.h"
 #include "compare.h"
@@ -22,7 +21,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string device, filter, json;
   int64_t threads = 0;
-  bool check = false, small = false;
+  bool check = false, small = false, launches = false;
 };
 
 constexpr double kMissing = 0;
@@ -95,7 +94,7 @@ class Versus {
 void Versus::compare_row(const Entry& entry, Json& out) {
   const auto run_on = [&](Device device) {
     const auto row = entry.make();
-    row->prepare(device, /*checking=*/true);
+    row->prepare(device, Row::Purpose::kCompare);
     return row->run();
   };
   const Comparison found = compare(run_on(kCPU), run_on(device_), entry.make()->tolerance());
@@ -108,7 +107,7 @@ void Versus::compare_row(const Entry& entry, Json& out) {
 void Versus::time_row(const Entry& entry, Json& out) {
   const auto time = [&](Device device, double (*timer)(const std::function<void()>&)) {
     const auto row = entry.make();
-    row->prepare(device, /*checking=*/false);
+    row->prepare(device, Row::Purpose::kTime);
     return timer([&] { row->run(); });
   };
   const double cpu = time(kCPU, time_cpu), cuda = time(device_, time_cuda);
@@ -129,7 +128,7 @@ void Versus::time_row(const Entry& entry, Json& out) {
   }
   if (work.goal > 0) {
     out["goal"] = work.goal;
-    out["met"] = out[work.m > 0 ? "share_of_cublas" : "share_of_copy"] >= work.goal;
+    out["met"] = out[work.bound_by_memory() ? "share_of_copy" : "share_of_cublas"] >= work.goal;
   }
 }
 
@@ -207,7 +206,7 @@ void Versus::write_json() const {
 }
 
 int Versus::run() {
-  const std::regex filter(options_.filter.empty() ? "" : options_.filter);
+  const std::vector<Entry> entries = matching(options_.filter);
   const cuda::DeviceGuard guard(device_);
   std::printf("%s, against %lld threads of the CPU\n",
               cuda::get_device_name(device_.index()).c_str(),
@@ -223,23 +222,43 @@ int Versus::run() {
     std::printf("\n  %-48s %9s %9s %8s %14s %9s %9s\n", "", "CPU", "CUDA", "times", "rate",
                 "of copy", "of cuBLAS");
   }
-  int wrong = 0, count = 0;
+  int wrong = 0;
   std::string section;
-  for (const Entry& entry : entries()) {
-    if (!std::regex_search(std::string(entry.section) + ": " + entry.name, filter)) continue;
+  for (const Entry& entry : entries) {
     if (section != entry.section) std::printf("\n%s\n", entry.section);
     section = entry.section;
     rows_.push_back(row(entry));
     print(rows_.back());
     write_json();
-    ++count;
     if (!rows_.back()["agrees"]) ++wrong;
     cuda::empty_cache();
   }
-  TAPER_CHECK(count > 0, "--filter ", options_.filter, ": no row has that in its name");
   if (!no_blas_.empty()) std::printf("\nWithout bare cuBLAS: %s\n", no_blas_.c_str());
+  const int count = static_cast<int>(entries.size());
   std::printf("\n%d of %d rows agree.\n", count - wrong, count);
   return wrong ? 1 : 0;
+}
+
+/// Each row's call on the device, alone between two lines: for a profiler or the emulator's trace.
+int launch(const Options& options) {
+  const Device device(options.device);
+  const cuda::DeviceGuard guard(device);
+  set_small(options.small);
+  for (const Entry& entry : matching(options.filter)) {
+    const auto row = entry.make();
+    row->prepare(device, Row::Purpose::kLaunch);
+    row->run();  // the first has plans and an optimizer's state to make
+    cuda::synchronize();
+    std::printf("row %s: %s%s\n", entry.section, entry.name,
+                row->work().bound_by_memory() ? ", bound by memory" : "");
+    std::fflush(stdout);
+    row->run();
+    cuda::synchronize();
+    std::printf("end\n");
+    std::fflush(stdout);
+    cuda::empty_cache();
+  }
+  return 0;
 }
 
 int program(const Options& options) {
@@ -247,7 +266,7 @@ int program(const Options& options) {
               "no device to compare the CPU with: ", cuda::why_not_available());
   TAPER_CHECK(Device(options.device).is_cuda(), "--device ", options.device,
               ": the CPU is what the device is compared with; expected cuda or cuda:N");
-  return Versus(options).run();
+  return options.launches ? launch(options) : Versus(options).run();
 }
 
 }  // namespace
@@ -266,5 +285,7 @@ int main(int argc, char** argv) {
   line.text("--json", options.json, "Also write everything to this file");
   line.flag("--check", options.check, "Compare the results only");
   line.flag("--small", options.small, "Sizes as on the emulator, a 64th along each dimension");
+  line.flag("--launches", options.launches,
+            "Run each row on the device alone, at full size, its name before and 'end' after");
   return line.run(argc, argv, [&] { return versus::program(options); });
 }

@@ -1,6 +1,7 @@
 #include "rows.h"
 
 #include <cmath>
+#include <regex>
 
 namespace versus {
 
@@ -18,23 +19,34 @@ std::vector<Entry>& entries() {
   return list;
 }
 
+std::vector<Entry> matching(const std::string& filter) {
+  const std::regex expression(filter);
+  std::vector<Entry> found;
+  for (const Entry& entry : entries()) {
+    const std::string name = std::string(entry.section) + ": " + entry.name;
+    if (std::regex_search(name, expression)) found.push_back(entry);
+  }
+  TAPER_CHECK(!found.empty(), "--filter ", filter, ": no row has that in its name");
+  return found;
+}
+
 Tolerance sums(int64_t terms) {
   return {Tolerance::Kind::kUnits, 4 * std::sqrt(static_cast<double>(terms))};
 }
 
-void Row::prepare(Device device, bool checking) {
+void Row::prepare(Device device, Purpose purpose) {
   device_ = device;
-  checking_ = checking;
-  manual_seed(1);  // the numbers are drawn on the CPU for both devices
+  purpose_ = purpose;
+  manual_seed(1);
   make();
 }
 
 Tensor Row::uniform(std::vector<int64_t> sizes) {
-  return empty(sizes, kFloat).uniform_(-1, 1).to(device_);
+  return empty(sizes, drawn().dtype(kFloat)).uniform_(-1, 1).to(device_);
 }
 
 Tensor Row::integers(int64_t end, std::vector<int64_t> sizes) {
-  return empty(sizes, kLong).random_(end).to(device_);
+  return empty(sizes, drawn().dtype(kLong)).random_(end).to(device_);
 }
 
 Result Row::grad_of(const Tensor& output, const std::vector<Tensor>& inputs, const Tensor& at) {

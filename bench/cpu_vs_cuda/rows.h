@@ -40,6 +40,7 @@ struct Work {
   int64_t m = 0, n = 0, k = 0;  ///< of a product, set against bare cuBLAS
   int64_t batch = 1;
   ScalarType dtype = kFloat;
+  bool bound_by_memory() const { return goal > 0 && m == 0; }
 };
 /// Bound by memory alone: as fast as a copy, but for what launching and reducing take.
 inline Work moves(int64_t bytes) { return {.bytes = static_cast<double>(bytes), .goal = 0.85}; }
@@ -78,8 +79,10 @@ class Row {
   virtual ~Row() = default;
   virtual Work work() const = 0;
   virtual Tolerance tolerance() const = 0;
-  /// Makes the inputs on the device, the same ones on each.
-  void prepare(Device device, bool checking);
+  /// What a row is run for: to compare results, to take times, or for the launches alone.
+  enum class Purpose { kCompare, kTime, kLaunch };
+  /// Makes the inputs on the device, the same ones on each; for the launches it draws them there.
+  void prepare(Device device, Purpose purpose);
   virtual Result run() = 0;
 
  protected:
@@ -119,12 +122,13 @@ class Row {
   Step step;
 
  private:
+  TensorOptions drawn() const { return purpose_ == Purpose::kLaunch ? device_ : Device(kCPU); }
   Tensor uniform(std::vector<int64_t> sizes);
   Tensor integers(int64_t end, std::vector<int64_t> sizes);
   std::vector<Tensor> leaves_with_gradients(int64_t size);
 
   Device device_ = kCPU;
-  bool checking_ = false;
+  Purpose purpose_ = Purpose::kCompare;
 };
 
 /// A size: as it is, or where the emulator runs, a 64th of it.
@@ -141,6 +145,8 @@ struct Entry {
   std::unique_ptr<Row> (*make)();
 };
 std::vector<Entry>& entries();
+/// Those with the regular expression in 'SECTION: NAME'; an error where there is none.
+std::vector<Entry> matching(const std::string& filter);
 
 template <class T>
 struct Registration {

@@ -57,7 +57,8 @@ static Step training(Model model, const Tensor& inputs, const Tensor& labels) {
 Step Row::train_cnn(int64_t batch) {
   examples::CNN model;
   model->to(device_);
-  if (checking_) model->eval();  // without dropout, whose numbers are each device's own
+  if (purpose_ == Purpose::kCompare)
+    model->eval();  // without dropout, whose numbers are each device's own
   return training(model, values(batch, 1, 28, 28), whole_numbers(10, batch));
 }
 Step Row::train_mlp(int64_t batch) {

@@ -38,6 +38,14 @@ size_t bytes(std::string_view text, size_t least) {
   return value;
 }
 
+// Appended to: the program may write there itself, and start others that do.
+std::shared_ptr<std::FILE> opened(std::string_view path) {
+  std::FILE* const file = std::fopen(std::string(path).c_str(), "ae");
+  if (!file) throw std::invalid_argument("cannot be written");
+  std::setvbuf(file, nullptr, _IOLBF, 0);
+  return {file, &std::fclose};
+}
+
 bool on_off(std::string_view text) {
   if (text == "on") return true;
   if (text == "off") return false;
@@ -71,6 +79,10 @@ const Setting kSettings[] = {
      [](Options& o, std::string_view v) { o.memory = bytes(v, 1 << 20); }},
     {"capability", "70 to 120",
      [](Options& o, std::string_view v) { o.capability = static_cast<int>(number(v, 70, 120)); }},
+    {"multiprocessors", "1 to 1024",
+     [](Options& o, std::string_view v) {
+       o.multiprocessors = static_cast<int>(number(v, 1, 1024));
+     }},
     {"seed", "a number; 0 for everything in order",
      [](Options& o, std::string_view v) {
        o.seed = number(v, 0, UINT64_MAX);
@@ -88,6 +100,9 @@ const Setting kSettings[] = {
     {"fill", "on or off", [](Options& o, std::string_view v) { o.fill = on_off(v); }},
     {"uninitialized", "on or off",
      [](Options& o, std::string_view v) { o.uninitialized = on_off(v); }},
+    {"kernels", "on or off", [](Options& o, std::string_view v) { o.kernels = on_off(v); }},
+    {"trace", "a file that can be written to",
+     [](Options& o, std::string_view v) { o.trace = opened(v); }},
     {"peers", "on or off", [](Options& o, std::string_view v) { o.peers = on_off(v); }},
     {"libraries", "on or off", [](Options& o, std::string_view v) { o.libraries = on_off(v); }},
     {"leaks", "on or off", [](Options& o, std::string_view v) { o.leaks = on_off(v); }},

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,17 +26,20 @@ struct Failure {
 
 struct Options {
   int devices = 1;
-  size_t memory = size_t{4} << 30;  ///< of each device
-  int capability = 90;              ///< sm_90
-  uint64_t seed = 0;                ///< 0: everything in order
-  bool deferred = false;            ///< work waits until something waits for it
-  int threads = 0;                  ///< of the system, for large grids; 0: up to 2
-  size_t stack = 64 << 10;          ///< of a CUDA thread
-  bool fill = true;                 ///< memory nobody wrote is NaN
-  bool uninitialized = false;       ///< arithmetic on such memory is a fault
-  bool peers = true;                ///< devices reach each other's memory
-  bool libraries = true;            ///< cuBLAS and cuDNN are there
-  bool leaks = false;               ///< at exit, lists what was not freed
+  size_t memory = size_t{4} << 30;   ///< of each device
+  int capability = 90;               ///< sm_90
+  int multiprocessors = 4;           ///< that devices report
+  uint64_t seed = 0;                 ///< 0: everything in order
+  bool deferred = false;             ///< work waits until something waits for it
+  int threads = 0;                   ///< of the system, for large grids; 0: up to 2
+  size_t stack = 64 << 10;           ///< of a CUDA thread
+  bool fill = true;                  ///< memory nobody wrote is NaN
+  bool uninitialized = false;        ///< arithmetic on such memory is a fault
+  bool kernels = true;               ///< off: neither they nor libraries' calls do their work
+  std::shared_ptr<std::FILE> trace;  ///< takes a line for each piece of work
+  bool peers = true;                 ///< devices reach each other's memory
+  bool libraries = true;             ///< cuBLAS and cuDNN are there
+  bool leaks = false;                ///< at exit, lists what was not freed
   Protection protect = Protection::kAuto;
   std::vector<Failure> fail;
 };

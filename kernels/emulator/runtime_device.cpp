@@ -83,8 +83,6 @@ const char* keep(std::string text) {
   return texts->insert(std::move(text)).first->c_str();
 }
 
-constexpr int kMultiprocessors = 4;
-
 }  // namespace
 
 cudaError_t cudaGetDeviceCount(int* count) {
@@ -115,7 +113,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.major = capability / 10;
   p.minor = capability % 10;
   p.totalGlobalMem = machine().devices[static_cast<size_t>(device)]->memory.capacity();
-  p.multiProcessorCount = kMultiprocessors;
+  p.multiProcessorCount = machine().options.multiprocessors;
   p.warpSize = 32;
   p.maxThreadsPerBlock = kMaxThreads;
   p.maxThreadsPerMultiProcessor = 2048;
@@ -174,7 +172,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       *value = 32;
       break;
     case cudaDevAttrMultiProcessorCount:
-      *value = kMultiprocessors;
+      *value = machine().options.multiprocessors;
       break;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       *value = 2048;

@@ -24,10 +24,28 @@ void for_each_stream(F f) {
   for (Stream* stream : m.streams) f(*stream);
 }
 
+std::string name_of(const Work& work) {
+  const char* const symbol = work.kernel ? function_name(work.kernel) : nullptr;
+  return symbol ? kernels::cuda::kernel_name(symbol) : work.what;
+}
+
+std::string in_order(dim3 size) {
+  return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
+         std::to_string(size.z) + ")";
+}
+
+void trace(const Work& work) {
+  std::FILE* const file = machine().options.trace.get();
+  if (!file || !work.run) return;
+  std::string line = name_of(work);
+  if (work.kernel) line += "  grid " + in_order(work.grid) + "  block " + in_order(work.block);
+  if (work.site.file) line += "  " + to_text(work.site);
+  std::fprintf(file, "%s\n", line.c_str());
+}
+
 void fault(Device& device, const Work& work, const std::string& report, cudaError_t error) {
   device.sticky = error;
-  const char* const symbol = work.kernel ? function_name(work.kernel) : nullptr;
-  device.report = report + "\n  in " + (symbol ? kernels::cuda::kernel_name(symbol) : work.what);
+  device.report = report + "\n  in " + name_of(work);
   if (work.site.file) device.report += " called at " + to_text(work.site);  // a library's has none
   machine().report = device.report;
 }
@@ -118,6 +136,7 @@ void order_with_null_stream(Stream& stream, Work& work) {
 cudaError_t enqueue(Stream& stream, WorkPointer work) {
   static uint64_t numbers = 0;
   work->number = ++numbers;
+  trace(*work);
   if (stream.capture) {
     std::vector<Node>& nodes = stream.capture->nodes;
     nodes.push_back({std::move(work), stream.capture_after});
@@ -142,7 +161,7 @@ cudaError_t enqueue(cudaStream_t handle, const char* what, std::function<std::st
   Stream* const stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
   auto work = std::make_shared<Work>();
-  work->run = std::move(run);
+  work->run = machine().options.kernels ? std::move(run) : [] { return std::string(); };
   work->what = what;
   work->site = host_thread().last_site;
   return enqueue(*stream, std::move(work));
@@ -180,23 +199,20 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
     m.report = "launch at " + to_text(entry.site()) + ": " + why;
     return entry.end(error);
   };
-  const auto text = [](dim3 size) {
-    return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
-           std::to_string(size.z) + ")";
-  };
   const uint64_t threads = uint64_t{block.x} * block.y * block.z;
   if (threads == 0 || threads > kMaxThreads || block.x > 1024 || block.y > 1024 || block.z > 64) {
     return refuse(cudaErrorInvalidConfiguration,
-                  "a block of " + text(block) + " threads; 1 to 1024 are allowed");
+                  "a block of " + in_order(block) + " threads; 1 to 1024 are allowed");
   }
   if (const unsigned bound = launch_bound(kernel.symbol); bound != 0 && threads > bound) {
     return refuse(cudaErrorLaunchOutOfResources,
-                  "a block of " + text(block) + " threads, where the kernel's __launch_bounds__ " +
-                      "allow " + std::to_string(bound));
+                  "a block of " + in_order(block) +
+                      " threads, where the kernel's __launch_bounds__ allow " +
+                      std::to_string(bound));
   }
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 ||
       grid.z > 65535) {
-    return refuse(cudaErrorInvalidConfiguration, "a grid of " + text(grid) +
+    return refuse(cudaErrorInvalidConfiguration, "a grid of " + in_order(grid) +
                                                      " blocks; up to (2147483647,65535,65535) are "
                                                      "allowed, and none may be 0");
   }
@@ -211,9 +227,12 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
   auto work = std::make_shared<Work>();
   work->what = "a kernel";
   work->kernel = kernel.symbol;
+  work->grid = grid;
+  work->block = block;
   work->site = entry.site();
   work->run = [job = std::move(job)] {
     const Machine& now = machine();
+    if (!now.options.kernels) return std::string();
     return run_grid(
         *job, {now.options.seed, now.options.fill, now.options.stack, now.options.uninitialized},
         now.options.threads, now.running->engine);

@@ -26,6 +26,7 @@ struct Work {
   std::vector<std::shared_ptr<Work>> after;  ///< must be done before
   const char* what = "";
   const void* kernel = nullptr;  ///< where it is one
+  dim3 grid, block;              ///< the kernel's
   CallSite site;
   bool done = false;
   std::chrono::steady_clock::time_point when{};  ///< it was done

@@ -7,7 +7,7 @@ import shutil
 import tarfile
 import xml.etree.ElementTree
 
-from . import machine
+from . import expected, machine
 from .check import Failed, Skipped
 
 # What the first parts run. The suite's programs are built later, when there are results already.
@@ -182,6 +182,7 @@ def speed(check, settings):
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 check.report["rows"] = json.load(file)
+            expected.judge(check.report["rows"], settings.source)
     rows = check.report["rows"]["rows"]
     wrong = [(row["name"], row.get("problem") or f"apart by {row['difference']}, allowed is "
               f"{row['allowed']}") for row in rows if not row["agrees"]]

@@ -1,11 +1,12 @@
 """Does a check survive parts that fail, hang and crash, and does its report name them?"""
+import copy
 import json
 import os
 import sys
 import tempfile
 import time
 
-from . import docs, report
+from . import docs, expected, report
 from .check import Check, Failed, Skipped
 
 # Starts a program of its own, which writes later, and waits for it.
@@ -14,9 +15,24 @@ FACTS = {"kind": "hardware", "commit": "0123456789abcdef", "machine": {"card": {
     "name": "Card of the self-test", "capability": "9.0", "driver": "1", "memory": "1 MiB"}}}
 ROW = {"section": "Elementwise", "agrees": True, "cpu_ns": 2e6, "cuda_ns": 1e6, "ratio": 2.0,
        "gb_per_s": 100.0}
-ROWS = {"copy_gb_per_s": 120.0, "threads": 2, "rows": [
-    {**ROW, "name": "quick row", "share_of_copy": 0.9, "goal": 0.85, "met": True, "torch_ns": 2e6},
-    {**ROW, "name": "slow row", "share_of_copy": 0.5, "goal": 0.85, "met": False}]}
+OF_COPY = {**ROW, "goal": 0.85}
+ROWS = {"copy_gb_per_s": 120.0, "threads": 2, "capability": "9.0", "rows": [
+    {**OF_COPY, "name": "quick row", "share_of_copy": 0.9, "met": True, "torch_ns": 2e6},
+    {**OF_COPY, "name": "slow row", "share_of_copy": 0.5, "met": False},
+    {**OF_COPY, "name": "busy row", "share_of_copy": 0.5, "met": False},
+    {**OF_COPY, "name": "library's row", "share_of_copy": 0.8, "met": False},
+    {**OF_COPY, "name": "new row", "share_of_copy": 0.86, "met": True},
+    {**ROW, "name": "row without a goal", "share_of_copy": 0.1},
+    {**ROW, "name": "product", "share_of_cublas": 0.98, "goal": 0.97, "met": True}]}
+KERNELS = {"cards": {"A100": {"arch": "sm_80"}, "H100": {"arch": "sm_90"}},
+           "limits": {"memory": "memory", "issue": "issue slots", "alu": "integer units"},
+           "kernels": [{"kernel": "moves<float>", "limit": "memory", "copy": 0.85},
+                       {"kernel": "draws<int>", "limit": {"A100": "alu", "H100": "issue"},
+                        "copy": {"A100": 0.6, "H100": 0.45}}]}
+NAMES = {"Elementwise: quick row": "moves<float>",
+         "Elementwise: slow row": {"A100": "draws<int>", "H100": "moves<float>"},
+         "Elementwise: busy row": "draws<int>",
+         "Elementwise: library's row": "cublasGemmStridedBatchedEx"}
 
 
 def expect(condition, what):
@@ -60,8 +76,14 @@ def run_in(folder):
         check.run(["sh", "-c", HANGS, os.path.join(folder, "mark")], "hangs")
 
     def measures(check):
-        check.report["rows"] = ROWS
+        check.report["rows"] = copy.deepcopy(ROWS)
+        expected.judge(check.report["rows"], folder)
 
+    for path, content in ((expected.KERNELS, KERNELS), (expected.ROWS, NAMES)):
+        os.makedirs(os.path.join(folder, os.path.dirname(path)))
+        with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+    check_expected(folder)
     check = Check(folder, FACTS, minutes=5)
     for name, limit, part in (("passes", 30, stored), ("fails", 30, fails), ("status", 30, ends_badly),
                               ("lacks", 30, lacks_program), ("crashes", 30, lambda check: 1 / 0),
@@ -92,10 +114,34 @@ def run_in(folder):
 
     page = text_of(folder, "report.md")
     for words in ("GPU check on Card of the self-test", "| hangs | **timed out** |", "last words",
-                  "1 of 2 rows reach their goal", "### Below their goal\n\n| |",
-                  "| quick row | 2 ms | 1 ms | 2.0 | 100 GB/s | 90.0 % |  | 2 ms | 0.50 |"):
+                  "4 of 6 rows reach their goal", "### Below their goal\n\n|  | CPU |",
+                  "| slow row | 2 ms | 1 ms | 2.0 | 100 GB/s | 50.0 % | 85 % |  |  |  | "
+                  "`moves<float>` | memory |",
+                  "| busy row | 2 ms | 1 ms | 2.0 | 100 GB/s | 50.0 % | 45 % |  |  |  |\n",
+                  "| quick row | 2 ms | 1 ms | 2.0 | 100 GB/s | 90.0 % | 85 % |  | 2 ms | 0.50 |"):
         expect(words in page, f"report.md lacks '{words}':\n{page}")
     write_docs(folder)
+
+
+def check_expected(folder):
+    """A kernel that memory does not limit has what is expected of it as its goal, on each card."""
+    def judged(capability):
+        results = copy.deepcopy({**ROWS, "capability": capability})
+        expected.judge(results, folder)
+        return {row["name"]: row for row in results["rows"]}
+
+    for capability, met in (("9.0", (True, False, True, False, True, None, True)),
+                            ("12.0", (True, False, True, False, True, None, True)),
+                            ("8.6", (True, False, False, False, True, None, True)),
+                            ("7.5", (True, False, False, False, True, None, True))):
+        got = tuple(row.get("met") for row in judged(capability).values())
+        expect(got == met, f"compute capability {capability}: goals are met as {got}, not {met}")
+    row = judged("8.6")["busy row"]
+    expect((row["kernel"], row["limit"], row["expected"]) == ("draws<int>", "integer units", 0.6),
+           f"on an older card: {row}")
+    expect("expected" not in judged("7.5")["busy row"], "a card before all of them has expectations")
+    expect(judged("9.0")["library's row"]["kernel"] == "cublasGemmStridedBatchedEx",
+           "a library's row does not name it")
 
 
 def text_of(*path):
@@ -107,7 +153,6 @@ def write_docs(folder):
     """The page keeps its head; the emulator's and unclean reports stay out."""
     path = os.path.join(folder, "report.json")
     page = os.path.join(folder, docs.PAGE)
-    os.makedirs(os.path.dirname(page))
     with open(page, "w", encoding="utf-8") as file:
         file.write(f"# Head\n\n{docs.MARK}\n\nNone so far.\n")
     docs.write(folder, path)

@@ -127,7 +127,7 @@ def shorter(row):
 def as_json(rows, nvcc):
     """One line a kernel, so that a change can be read."""
     head = {"nvcc": nvcc, "goals": GOALS,
-            "columns": COLUMNS,
+            "columns": COLUMNS, "limits": PARTS,
             "cards": {card.name: {"arch": card.arch, "multiprocessors": card.multiprocessors,
                                   "gigahertz": card.gigahertz, "bandwidth": card.bandwidth}
                       for card in CARDS}}

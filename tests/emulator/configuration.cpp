@@ -20,6 +20,8 @@ TEST_CASE("TAPER_EMULATOR is read item by item") {
   CHECK(options.fail[0].error == cudaSuccess);
   CHECK(options.fail[1].error == cudaErrorIllegalAddress);
   CHECK(parse_options("seed=1").deferred);
+  CHECK(parse_options("multiprocessors=132").multiprocessors == 132);
+  CHECK_FALSE(parse_options("kernels=off").kernels);
   CHECK_FALSE(parse_options("").deferred);
 }
 
@@ -34,9 +36,10 @@ TEST_CASE("A wrong setting is refused with what is allowed") {
   };
   CHECK_THAT(message("device=2"),
              ContainsSubstring("no setting \"device\"") && ContainsSubstring("devices, memory"));
-  for (const char* text : {"devices=0", "devices=two", "devices", "memory=12X", "memory=1K",
-                           "memory=99999999999G", "seed=-1", "streams=lazy", "fill=1",
-                           "protect=yes", "fail=cudaMalloc", "fail=:3", "fail=cudaMalloc:0"}) {
+  for (const char* text :
+       {"devices=0", "devices=two", "devices", "memory=12X", "memory=1K", "memory=99999999999G",
+        "seed=-1", "streams=lazy", "fill=1", "protect=yes", "trace=", "trace=/no/such/folder/file",
+        "kernels=0", "multiprocessors=0", "fail=cudaMalloc", "fail=:3", "fail=cudaMalloc:0"}) {
     INFO(text);
     CHECK_THAT(message(text), ContainsSubstring("allowed: "));
   }
