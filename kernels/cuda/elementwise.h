@@ -138,7 +138,9 @@ Status launch_piece(const FoundKernels<N>& found, const ElementwisePlan<N>& plan
   if (packets_fit<N>(plan, data, sizes, call.is_number << 1, found.packet)) {
     make_walk(call.walk, plan, found.packet);
     call.last = static_cast<int32_t>((plan.sizes[0] - 1) % found.packet + 1);
-    for (int k = 0; k < N; ++k) call.spread |= (plan.strides[k + 1][0] == 0 ? 1u : 0u) << k;
+    for (int k = 0; k < N; ++k) {
+      if (plan.strides[k + 1][0] == 0) call.spread |= 1u << k;
+    }
     return launch(stream, found.packets, elementwise_grid(call.walk.count, stream),
                   dim3(kElementwiseBlock), 0, call);
   }
