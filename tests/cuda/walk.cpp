@@ -1,3 +1,10 @@
+#include <cstdint>
+
+#if defined(TAPER_CUDA_HARDWARE)  // there it is nvcc's, and for kernels alone
+inline uint32_t __umulhi(uint32_t a, uint32_t b) {
+  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
+}
+#endif
 #include "taper/kernels/cuda/walk.h"
 
 #include <array>
