@@ -199,9 +199,16 @@ Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
   return region.view.is_same(*this) ? view(sizes()) : region.view;
 }
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, bool accumulate) {
-  ops::check_defined("index_put_", values, "values");
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& given, bool accumulate) {
+  ops::check_defined("index_put_", given, "values");
   Region region = RegionBuilder(*this, indices).finish();
+  if (!region.mask.defined() && region.at.empty()) {
+    const Tensor source = without_leading_ones(given, region.view.dim());
+    accumulate ? region.view.add_(source) : region.view.copy_(source);
+    return *this;
+  }
+  // A copy comes from any device; through index tensors only a single number does.
+  const Tensor values = given.numel() == 1 ? given.to(device()) : given;
   ops::check_same_device("index_put_", *this, values);
   if (region.mask.defined()) {
     if (!accumulate && values.dim() == 0 && values.scalar_type() == scalar_type()) {
@@ -209,11 +216,6 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, 
       return *this;
     }
     region.at = positions_of(region.mask);
-  }
-  if (region.at.empty()) {
-    const Tensor source = without_leading_ones(values, region.view.dim());
-    accumulate ? region.view.add_(source) : region.view.copy_(source);
-    return *this;
   }
   // The rank of what is written: indexed dimensions give way to those of the indices.
   int64_t index_rank = 0;
