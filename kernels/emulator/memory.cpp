@@ -81,10 +81,14 @@ void watch_faults() {
 
 }  // namespace
 
+bool has_protection_keys() {
+  if (key < 0) key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+  return key >= 0;
+}
+
 void protect_range(void* base, size_t bytes, int device, Protection protection) {
   if (protection == Protection::kAuto || protection == Protection::kKey) {
-    if (key < 0) key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
-    if (key >= 0) pkey_mprotect(base, bytes, PROT_READ | PROT_WRITE, key);
+    if (has_protection_keys()) pkey_mprotect(base, bytes, PROT_READ | PROT_WRITE, key);
   }
   by_pages = protection == Protection::kPages;
   if (range_count < kMaxRanges) {

@@ -26,6 +26,8 @@ class DeviceAccess {
   DeviceAccess& operator=(const DeviceAccess&) = delete;
 };
 
+/// Whether this processor and its system have protection keys.
+bool has_protection_keys();
 /// Registers address ranges with whatever keeps the host out. The range of a device lives long.
 void protect_range(void* base, size_t bytes, int device, Protection protection);
 void unprotect_range(void* base, size_t bytes);

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <thread>
 
+#include "taper/kernels/emulator/memory.h"
+
 namespace taper::emulator {
 
 namespace {
@@ -154,6 +156,11 @@ Options parse_options(const std::string& text) {
                                   std::string(value) +
                                   "\"; allowed: " + std::string(setting->allowed));
     }
+  }
+  if (options.protect == Protection::kKey && !has_protection_keys()) {
+    throw std::invalid_argument(
+        "TAPER_EMULATOR: protect=key needs protection keys, which this processor or its system "
+        "does not have; protect=pages works everywhere");
   }
   return options;
 }

@@ -2,6 +2,7 @@
 
 #include "catch.h"
 #include "taper/kernels/emulator/control.h"
+#include "taper/kernels/emulator/memory.h"
 #include "taper/kernels/emulator/options.h"
 
 using namespace taper::emulator;
@@ -23,6 +24,15 @@ TEST_CASE("TAPER_EMULATOR is read item by item") {
   CHECK(parse_options("multiprocessors=132").multiprocessors == 132);
   CHECK_FALSE(parse_options("kernels=off").kernels);
   CHECK_FALSE(parse_options("").deferred);
+}
+
+TEST_CASE("protect=key is refused where there are no protection keys") {
+  if (has_protection_keys()) {
+    CHECK(parse_options("protect=key").protect == Protection::kKey);
+  } else {
+    CHECK_THROWS_WITH(parse_options("protect=key"),
+                      ContainsSubstring("protect=key needs protection keys"));
+  }
 }
 
 TEST_CASE("A wrong setting is refused with what is allowed") {
