@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <tuple>
 #include <type_traits>
 
@@ -130,8 +131,18 @@ struct Kernel {
 const char* function_name(const void* function);
 /// Threads that the kernel's launch bound allows in a block, in whole warps; 0 where there is none.
 unsigned launch_bound(const void* kernel);
-cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t shared,
-                          cudaStream_t stream);
+/// `pointers` has an element for each argument, null where it is no pointer.
+cudaError_t launch_kernel(const Kernel& kernel, std::span<const void* const> pointers, dim3 grid,
+                          dim3 block, size_t shared, cudaStream_t stream);
+
+template <class P>
+const void* pointer_of(const P& argument) {
+  if constexpr (std::is_pointer_v<P> && !std::is_function_v<std::remove_pointer_t<P>>) {
+    return const_cast<const void*>(static_cast<const volatile void*>(argument));
+  } else {
+    return nullptr;
+  }
+}
 
 /// The arguments are copied, as CUDA copies them at the launch.
 template <class... P>
@@ -143,6 +154,7 @@ cudaError_t launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, c
     void (*kernel)(P...);
     std::tuple<P...> arguments;
   };
+  const void* const pointers[] = {pointer_of(args)..., nullptr};
   return launch_kernel({.call =
                             [](const void* call) {
                               const Call& c = *static_cast<const Call*>(call);
@@ -153,7 +165,7 @@ cudaError_t launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, c
                         .symbol = reinterpret_cast<const void*>(kernel),
                         .file = file,
                         .line = line},
-                       grid, block, shared, stream);
+                       pointers, grid, block, shared, stream);
 }
 
 }  // namespace taper::emulator

@@ -1,6 +1,9 @@
 #include "taper/kernels/emulator/machine.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -131,6 +134,18 @@ bool Machine::is_pinned(const void* p) const {
   if (next == pinned.begin()) return false;
   --next;
   return p < next->first + next->second.bytes;
+}
+
+bool Machine::is_only_the_hosts(const void* p) const {
+  // Behind the end of pinned memory is where a kernel's loop over it may stop.
+  const auto* const before = static_cast<const char*>(p) - 1;
+  if (!p || device_of(p) >= 0 || is_pinned(p) || is_pinned(before)) return false;
+  Dl_info image;
+  if (dladdr(p, &image) != 0) return false;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(p) / page * page), 1,
+                 &resident) == 0;  // an error where nothing is mapped
 }
 
 uint64_t Machine::draw(uint64_t below) {

@@ -75,6 +75,9 @@ struct Machine {
   /// The device whose memory `p` points into, or -1.
   int device_of(const void* p) const;
   bool is_pinned(const void* p) const;
+  /// Whether this is memory in use that no device reaches. False for variables: a device's are in
+  /// the images of program and libraries, as the host's are.
+  bool is_only_the_hosts(const void* p) const;
   uint64_t draw(uint64_t below);
 };
 

@@ -182,8 +182,22 @@ void drain_device(int device) {
   });
 }
 
-cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t shared,
-                          cudaStream_t handle) {
+namespace {
+
+// A card cannot reach it. Only where an argument is a pointer is that certain: unused places of a
+// structure hold anything.
+std::string find_host_memory(std::span<const void* const> pointers) {
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    if (!machine().is_only_the_hosts(pointers[i])) continue;
+    return "argument " + std::to_string(i + 1) + " is memory of the host, and not pinned";
+  }
+  return "";
+}
+
+}  // namespace
+
+cudaError_t launch_kernel(const Kernel& kernel, std::span<const void* const> pointers, dim3 grid,
+                          dim3 block, size_t shared, cudaStream_t handle) {
   std::shared_ptr<Grid> job(new Grid{kernel, grid, block, shared}, [](Grid* made) {
     hide_accesses();  // whoever lets go last, a graph's owner perhaps: the kernel has run
     made->kernel.destroy(made->kernel.arguments);
@@ -230,7 +244,8 @@ cudaError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, size_t sh
   work->grid = grid;
   work->block = block;
   work->site = entry.site();
-  work->run = [job = std::move(job)] {
+  work->run = [job = std::move(job), fault = find_host_memory(pointers)] {
+    if (!fault.empty()) return fault;
     const Machine& now = machine();
     if (!now.options.kernels) return std::string();
     return run_grid(

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "support.h"
@@ -139,6 +140,13 @@ __global__ void __launch_bounds__(kThreads) adds_doubles(double* out, const doub
   out[threadIdx.x] = in[threadIdx.x] + 1;  // FAULT: double that nobody wrote
 }
 
+__global__ void __launch_bounds__(kThreads)
+    adds_all(float* out, const float* in, const float* more, const float* end) {
+  float sum = in[threadIdx.x];
+  for (; more != end; ++more) sum += *more;
+  out[threadIdx.x] = sum;
+}
+
 __global__ void __launch_bounds__(kThreads) does_nothing() {}
 
 /// As a test's main part: the kernel must fail, and the report have all of these.
@@ -224,6 +232,31 @@ TEST_CASE("Arithmetic on device memory that nobody wrote is reported, a copy of 
   CHECK_CUDA_ERROR(cudaErrorLaunchFailure, cudaDeviceSynchronize());
   CHECK_THAT(last_report(), ContainsSubstring("the double at byte 0 of the 1024") &&
                                 ContainsSubstring(place("double that nobody wrote")));
+}
+
+TEST_CASE("A kernel that is given memory of the host is reported") {
+  const std::vector<float> heap(kThreads, 1);
+  const float stack[kThreads] = {};
+  for (const float* memory : {heap.data(), heap.data() + 100, stack}) {
+    check_fault("", {"argument 3 is memory of the host, and not pinned", "in adds_all called at"},
+                adds_all, memory, memory);
+  }
+}
+
+TEST_CASE("A kernel may be given pinned memory, its end, and no memory") {
+  Emulator emulator;
+  std::vector<float> registered(kThreads, 1);
+  CHECK_CUDA(cudaHostRegister(registered.data(), kThreads * sizeof(float), 0));
+  float* pinned = nullptr;
+  CHECK_CUDA(cudaMallocHost(reinterpret_cast<void**>(&pinned), kThreads * sizeof(float)));
+  std::fill_n(pinned, kThreads, 1.f);
+  for (const float* memory : {registered.data(), pinned}) {
+    CHECK_CUDA(run(adds_all, kThreads, memory, memory + kThreads));
+  }
+  const float* const none = nullptr;
+  CHECK_CUDA(run(adds_all, kThreads, none, none));
+  CHECK_CUDA(cudaHostUnregister(registered.data()));
+  CHECK_CUDA(cudaFreeHost(pinned));
 }
 
 TEST_CASE("Wrong launch configurations are reported") {
