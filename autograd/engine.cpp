@@ -8,6 +8,7 @@
 #include "taper/autograd/autograd.h"
 #include "taper/autograd/grad_mode.h"
 #include "taper/autograd/node.h"
+#include "taper/autograd/streams.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 #include "taper/core/shape.h"
@@ -435,6 +436,7 @@ void add_roots(Request& request, const variable_list& outputs, const variable_li
 
 void backward(const variable_list& tensors, const variable_list& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph, const variable_list& inputs) {
+  const StreamsOfBackward streams;
   Request request;
   const OwnedEdges owned{request};
   request.create_graph = create_graph;
@@ -454,6 +456,7 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
                    const variable_list& grad_outputs, std::optional<bool> retain_graph,
                    bool create_graph, bool allow_unused) {
   TAPER_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
+  const StreamsOfBackward streams;
   Request request;
   const OwnedEdges owned{request};
   request.create_graph = create_graph;
