@@ -8,6 +8,7 @@
 #include "taper/autograd/autograd.h"
 #include "taper/autograd/grad_mode.h"
 #include "taper/autograd/node.h"
+#include "taper/autograd/streams.h"
 #include "taper/core/factories.h"
 #include "taper/core/ops.h"
 #include "taper/core/shape.h"
@@ -87,14 +88,19 @@ void add_to(Tensor& buffer, Tensor&& grad) {
 struct Expected {
   IntArrayRef sizes;
   ScalarType dtype;
+  Device device;
 };
 Expected expected_at(const Edge& edge) {
   Node& node = *edge.node;
-  if (node.is_accumulator) return {leaf_of(node)->sizes, leaf_of(node)->dtype};
-  return {node.output_sizes(static_cast<int>(edge.index)), node.outputs()[edge.index].dtype};
+  if (node.is_accumulator) {
+    const TensorImpl& leaf = *leaf_of(node);
+    return {leaf.sizes, leaf.dtype, leaf.storage->device};
+  }
+  const OutputInfo& output = node.outputs()[edge.index];
+  return {node.output_sizes(static_cast<int>(edge.index)), output.dtype, output.device};
 }
 
-// The gradient in the shape and dtype of the output it belongs to.
+// The gradient in the shape and dtype of the output it belongs to, and where that is.
 Tensor conform(Tensor grad, const Expected& expected, const Node& from, int index) {
   const IntArrayRef sizes = expected.sizes;
   if (TAPER_UNLIKELY(!grad.sizes().equals(sizes))) {
@@ -104,6 +110,11 @@ Tensor conform(Tensor grad, const Expected& expected, const Node& from, int inde
     grad = grad.sum_to_size(sizes);
   }
   if (TAPER_UNLIKELY(grad.scalar_type() != expected.dtype)) grad = grad.to(expected.dtype);
+  if (TAPER_UNLIKELY(grad.device() != expected.device)) {
+    TAPER_CHECK(grad.dim() == 0, "Function ", from.name, " returned an invalid gradient at index ",
+                index, " - expected device ", expected.device, " but got ", grad.device());
+    grad = grad.to(expected.device);
+  }
   return grad;
 }
 
@@ -151,6 +162,9 @@ void run_hooks(Node& node, Tensor* grads) {
     TAPER_CHECK(replaced.sizes() == grad.sizes(),
                 "a hook has changed the size of the gradient from ", grad.sizes(), " to ",
                 replaced.sizes());
+    TAPER_CHECK(replaced.device() == grad.device(),
+                "a hook has changed the device of the gradient from ", grad.device(), " to ",
+                replaced.device());
     grad = std::move(replaced);
   }
   for (const auto& [output, cell] : node.extras->retained) {
@@ -422,6 +436,7 @@ void add_roots(Request& request, const variable_list& outputs, const variable_li
 
 void backward(const variable_list& tensors, const variable_list& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph, const variable_list& inputs) {
+  const StreamsOfBackward streams;
   Request request;
   const OwnedEdges owned{request};
   request.create_graph = create_graph;
@@ -441,6 +456,7 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
                    const variable_list& grad_outputs, std::optional<bool> retain_graph,
                    bool create_graph, bool allow_unused) {
   TAPER_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
+  const StreamsOfBackward streams;
   Request request;
   const OwnedEdges owned{request};
   request.create_graph = create_graph;

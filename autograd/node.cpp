@@ -3,6 +3,7 @@
 #include <new>
 #include <string_view>
 
+#include "taper/autograd/streams.h"
 #include "taper/core/factories.h"
 #include "taper/core/small_alloc.h"
 #include "taper/core/thread_state.h"
@@ -294,6 +295,7 @@ Node* new_node(const char* name, size_t function_size, Refs inputs, Refs saved, 
     info->rank = static_cast<uint8_t>(out.dim());
     info->dtype = out.dtype;
     info->device = out.storage->device;
+    if (info->device.is_cuda()) note_recording_stream(info->device.index());
     for (const int64_t size : out.sizes) sizes[next_size++] = size;
     new (&node->grads()[i]) Tensor;
   }

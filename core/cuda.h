@@ -54,7 +54,7 @@ TAPER_API bool can_device_access_peer(DeviceIndex device, DeviceIndex peer);
 /// As CUDA writes them: 13000 is 13.0; 0 where a library is not there. Throws without a device.
 struct Versions {
   int driver = 0, runtime = 0, cublas = 0, cudnn = 0;
-  std::string cublas_problem, cudnn_problem;  ///< why it is not there, and where it was sought
+  std::string cublas_problem, cudnn_problem;  ///< why it is 0, and where it was sought
 };
 TAPER_API Versions versions();
 

@@ -24,6 +24,8 @@ class TAPER_API Stream {
   Device device() const { return Device(kCUDA, device_); }
   /// cudaStream_t
   void* handle() const { return handle_; }
+  /// Another one for each stream of a device.
+  int64_t id() const { return static_cast<int64_t>(reinterpret_cast<intptr_t>(handle_)); }
   /// Waits until all its work has run.
   void synchronize() const;
   /// Whether all its work has run.

@@ -60,6 +60,8 @@ namespace cuda {
 
 Stream::Stream(DeviceIndex device, int priority)
     : device_(taper::detail::resolve_cuda(Device(kCUDA, device)).index()) {
+  TAPER_CHECK(priority <= 0, "Expected cuda stream priority to be less than or equal to 0, got ",
+              priority);
   handle_ = pooled(device_, priority);
 }
 

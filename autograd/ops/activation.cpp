@@ -222,6 +222,7 @@ Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
 
 // max(x, 0) + weight * min(x, 0); one weight, or one per channel (dimension 1).
 Tensor prelu(const Tensor& self, const Tensor& weight) {
+  check_same_device("prelu", self, weight);
   check_same_dtype("prelu", self, weight);
   Tensor w = weight;
   if (weight.numel() != 1) {

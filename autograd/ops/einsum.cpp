@@ -207,6 +207,7 @@ Tensor einsum(const std::string& equation, TensorList operands) {
 }
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+  check_same_device("linalg.cross", self, other);
   TAPER_CHECK(self.dim() == other.dim() || dim,
               "linalg.cross: inputs must have the same number of dimensions.");
   int64_t axis = -1;

@@ -222,6 +222,7 @@ namespace {
 Tensor addmm_impl(const char* name, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                   const Scalar& beta, const Scalar& alpha) {
   check_operands(name, mat1, mat2);
+  check_same_device(name, self, mat1);
   check_same_dtype(name, self, mat1);
   TAPER_CHECK(mat1.dim() == 2 && mat2.dim() == 2, name,
               ": mat1 and mat2 must be matrices, but have shapes ", mat1.sizes(), " and ",
@@ -278,6 +279,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
                const Scalar& alpha) {
   constexpr const char* kName = "baddbmm";
   check_operands(kName, batch1, batch2);
+  check_same_device(kName, self, batch1);
   check_same_dtype(kName, self, batch1);
   TAPER_CHECK(batch1.dim() == 3 && batch2.dim() == 3 && batch1.size(0) == batch2.size(0), kName,
               ": expected two batches of as many matrices, but got shapes ", batch1.sizes(),

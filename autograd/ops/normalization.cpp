@@ -14,7 +14,12 @@ ScalarType statistics_dtype(ScalarType dtype) {
 
 void* data_or_null(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
 
-Tensor or_undefined(const std::optional<Tensor>& tensor) { return tensor ? *tensor : Tensor(); }
+/// An operand that may be missing; where it is there, on the input's device.
+Tensor optional_beside(const char* op, const Tensor& input, const std::optional<Tensor>& tensor) {
+  if (!tensor || !tensor->defined()) return Tensor();
+  check_same_device(op, input, *tensor);
+  return *tensor;
+}
 
 // A parameter as the kernels take it: dense, in the input's dtype.
 Tensor as_parameter(const Tensor& parameter, ScalarType dtype) {
@@ -64,7 +69,8 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
   constexpr const char* kName = "layer_norm";
   check_defined(kName, input, "input");
   check_floating(kName, input);
-  const Tensor weight = or_undefined(weight_opt), bias = or_undefined(bias_opt);
+  const Tensor weight = optional_beside(kName, input, weight_opt),
+               bias = optional_beside(kName, input, bias_opt);
   const int64_t depth = static_cast<int64_t>(normalized_shape.size());
   TAPER_CHECK(depth >= 1,
               "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
@@ -143,9 +149,10 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_opt,
   TAPER_CHECK(input.dim() >= 2,
               "batch_norm: expected an input of at least 2 dimensions, but got shape ",
               input.sizes());
-  const Tensor weight = or_undefined(weight_opt), bias = or_undefined(bias_opt);
-  const Tensor running_mean = or_undefined(running_mean_opt),
-               running_var = or_undefined(running_var_opt);
+  const Tensor weight = optional_beside(kName, input, weight_opt),
+               bias = optional_beside(kName, input, bias_opt);
+  const Tensor running_mean = optional_beside(kName, input, running_mean_opt),
+               running_var = optional_beside(kName, input, running_var_opt);
   const ScalarType dtype = input.scalar_type(), statistics = statistics_dtype(dtype);
   kernels::BatchNormArgs args;
   args.dtype = dtype;
@@ -254,7 +261,8 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<T
       num_groups > 0 && channels % num_groups == 0,
       "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
       input.sizes(), " and num_groups=", num_groups);
-  const Tensor weight = or_undefined(weight_opt), bias = or_undefined(bias_opt);
+  const Tensor weight = optional_beside("group_norm", input, weight_opt),
+               bias = optional_beside("group_norm", input, bias_opt);
   for (const Tensor* parameter : {&weight, &bias}) {
     TAPER_CHECK(!parameter->defined() || parameter->numel() == channels, "Expected ",
                 parameter == &weight ? "weight" : "bias",

@@ -169,6 +169,7 @@ Tensor begin_target(const Into& into, const char* op, IntArrayRef sizes, ScalarT
   }
   TAPER_CHECK(target.sizes().equals(sizes), op, ": output with shape ", target.sizes(),
               " doesn't match the broadcast shape ", sizes);
+  check_same_device(op, target.device(), device);
   TAPER_CHECK(can_cast(dtype, target.scalar_type()), op, ": result type ", dtype,
               " can't be cast to the desired output type ", target.scalar_type());
   begin_inplace(op, target);
@@ -184,10 +185,10 @@ void check_defined(const char* op, const Tensor& tensor, const char* argument) {
       argument, "'");
 }
 
-void check_same_device(const char* op, const Tensor& a, const Tensor& b) {
-  TAPER_CHECK(a.device() == b.device(),
-              "Expected all tensors to be on the same device, but found at least two devices, ",
-              a.device(), " and ", b.device(), "! (when checking arguments of ", op, ")");
+void check_same_device(const char* op, Device a, Device b) {
+  TAPER_CHECK(a == b,
+              "Expected all tensors to be on the same device, but found at least two devices, ", a,
+              " and ", b, "! (when checking arguments of ", op, ")");
 }
 
 void check_floating(const char* op, const Tensor& self) {

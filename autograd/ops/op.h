@@ -119,7 +119,10 @@ Tensor wrapped_number(const Scalar& value, Device device = kCPU);
 // ---- Checks. Messages name the op, the expectation and what came.
 
 void check_defined(const char* op, const Tensor& tensor, const char* argument);
-void check_same_device(const char* op, const Tensor& a, const Tensor& b);
+void check_same_device(const char* op, Device a, Device b);
+inline void check_same_device(const char* op, const Tensor& a, const Tensor& b) {
+  check_same_device(op, a.device(), b.device());
+}
 void check_floating(const char* op, const Tensor& self);
 void check_dtype(const char* op, const Tensor& tensor, ScalarType expected, const char* argument);
 void check_same_dtype(const char* op, const Tensor& a, const Tensor& b);

@@ -147,9 +147,7 @@ Tensor ternary(const char* name, TernaryOp op, const Tensor& a, const Tensor& b,
   const Device device = (!follows(a) ? a : !follows(b) ? b : c).device();
   const auto on_device = [&](const Tensor& tensor) {
     if (tensor.device() == device) return tensor;
-    TAPER_CHECK(tensor.dim() == 0 && tensor.is_cpu(),
-                "Expected all tensors to be on the same device, but found at least two devices, ",
-                device, " and ", tensor.device(), "! (when checking arguments of ", name, ")");
+    if (!follows(tensor)) check_same_device(name, device, tensor.device());
     return tensor.to(device);
   };
   const bool mask_first = op == TernaryOp::kWhere;

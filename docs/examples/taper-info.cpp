@@ -14,6 +14,19 @@
 
 namespace {
 
+constexpr const char* kHelp =
+    R"(Prints what Taper finds on this machine, and where something is missing, why.
+Usage: taper-info [OPTIONS]
+
+Options:
+  -h,--help                   Print this help message and exit
+
+Environment variables change what is found:
+  TAPER_CUDA=emulated         CUDA's kernels run by this machine's processor; off: no CUDA
+  TAPER_BLAS=own              Taper's own matrix products instead of cuBLAS's
+  TAPER_DNN=own               Taper's own convolutions instead of cuDNN's
+)";
+
 double gib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
 // 13000 is 13.0, cuDNN's 91900 is 9.19.0.
@@ -21,11 +34,18 @@ std::string cuda_version(int version) {
   if (version == 0) return "not found";
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
-void print_library(const char* name, int version, const std::string& problem) {
+// `variable` says whose kernels are wanted.
+void print_library(const char* name, const char* variable, int version,
+                   const std::string& problem) {
+  const char* const set = std::getenv(variable);
+  const std::string wanted = set && *set ? set : "auto";
   if (version == 0) {
-    std::printf("  %-14s none, Taper's own kernels serve: %s\n", name, problem.c_str());
+    const bool own_serve = wanted == "auto" || wanted == "own";
+    std::printf("  %-14s none, %s: %s\n", name,
+                own_serve ? "Taper's own kernels serve" : "what needs it throws", problem.c_str());
   } else {
-    std::printf("  %-14s %d.%d.%d\n", name, version / 10000, version / 100 % 100, version % 100);
+    std::printf("  %-14s %d.%d.%d%s\n", name, version / 10000, version / 100 % 100, version % 100,
+                wanted == "own" ? ", not used: Taper's own kernels serve" : "");
   }
 }
 
@@ -63,14 +83,26 @@ void print_cuda() {
   const cuda::Versions versions = cuda::versions();
   std::printf("  driver         for CUDA %s\n", cuda_version(versions.driver).c_str());
   std::printf("  runtime        CUDA %s\n", cuda_version(versions.runtime).c_str());
-  print_library("cuBLAS", versions.cublas, versions.cublas_problem);
-  print_library("cuDNN", versions.cudnn, versions.cudnn_problem);
+  print_library("cuBLAS", "TAPER_BLAS", versions.cublas, versions.cublas_problem);
+  print_library("cuDNN", "TAPER_DNN", versions.cudnn, versions.cudnn_problem);
   for (taper::DeviceIndex i = 0; i < cuda::device_count(); ++i) print_device(i);
 }
 
 }  // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  const std::string argument = argc > 1 ? argv[1] : "";
+  if (argument == "-h" || argument == "--help") {
+    std::printf("%s", kHelp);
+    return 0;
+  }
+  if (argc > 1) {
+    std::fprintf(stderr,
+                 "The following argument was not expected: %s\nRun with --help for more "
+                 "information.\n",
+                 argument.c_str());
+    return 2;
+  }
   std::printf("Taper %s\n", taper::version());
   print_cpu();
   print_cuda();

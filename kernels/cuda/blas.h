@@ -17,7 +17,7 @@ Status blas_gemm(const GemmPlan& plan, const Stream& stream);
 
 /// As cuBLAS writes it, 130000 being 13.0; 0 where there is none.
 int blas_version();
-/// Why there is no cuBLAS; empty where there is.
+/// Why there is no cuBLAS, or that TAPER_BLAS has a value that nobody knows; else empty.
 const std::string& blas_problem();
 
 /// c[i] = bias for each of the rows: before a product that adds to it.

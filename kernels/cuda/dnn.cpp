@@ -219,7 +219,10 @@ bool fits(int64_t n) { return n <= std::numeric_limits<int>::max(); }
 
 }  // namespace
 
-const std::string& dnn_problem() { return the_dnn().problem; }
+const std::string& dnn_problem() {
+  static const auto* const unknown = new std::string(unknown_wish("TAPER_DNN", "cudnn"));
+  return wish() == Wish::kUnknown ? *unknown : the_dnn().problem;
+}
 
 int dnn_version() {
   return dnn_problem().empty() ? static_cast<int>(the_dnn().calls.cudnnGetVersion()) : 0;

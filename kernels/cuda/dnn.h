@@ -20,7 +20,7 @@ Status conv_epilogue(void* out, const void* bias, bool relu, const ConvPlan& pla
 
 /// As cuDNN writes it, 91900 being 9.19; 0 where there is none.
 int dnn_version();
-/// Why there is no cuDNN; empty where there is.
+/// Why there is no cuDNN, or that TAPER_DNN has a value that nobody knows; else empty.
 const std::string& dnn_problem();
 
 }  // namespace taper::kernels::cuda

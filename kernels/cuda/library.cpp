@@ -87,12 +87,14 @@ Wish wish_for(const char* name, const char* library) {
   return value.empty() || value == "auto" ? Wish::kAuto : Wish::kUnknown;
 }
 
+std::string unknown_wish(const char* name, const char* library) {
+  return name + ("=" + variable(name)) + " is none of auto, own, " + library;
+}
+
 Status check_wish(Wish wish, const char* name, const char* library, const std::string& problem) {
-  if (wish != Wish::kUnknown && problem.empty()) return {};
-  const std::string value = variable(name);
-  const std::string why = wish == Wish::kUnknown ? " is none of auto, own, " + std::string(library)
-                                                 : ", but " + problem;
-  return {Code::kDeviceError, 0, 0, keep(name + ("=" + value) + why)};
+  if (wish == Wish::kUnknown) return {Code::kDeviceError, 0, 0, keep(unknown_wish(name, library))};
+  if (problem.empty()) return {};
+  return {Code::kDeviceError, 0, 0, keep(name + ("=" + variable(name)) + ", but " + problem)};
 }
 
 }  // namespace taper::kernels::cuda

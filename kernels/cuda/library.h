@@ -32,6 +32,8 @@ class Library {
 /// value is one, too: kUnknown.
 enum class Wish { kAuto, kOwn, kLibrary, kUnknown };
 Wish wish_for(const char* variable, const char* library);
+/// What is wrong with the variable's value where that is kUnknown.
+std::string unknown_wish(const char* variable, const char* library);
 /// Whether a library with this problem (empty: none) can serve as the variable asks.
 Status check_wish(Wish wish, const char* variable, const char* library, const std::string& problem);
 

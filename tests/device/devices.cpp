@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <thread>
 
 #include "device.h"
 #include "support/tensors.h"
@@ -114,4 +115,29 @@ TEST_CASE("a device that does not exist is named, with those that do", "[devices
   const std::string mps = error_of([] { Device("mps"); });
   contains(mps, "mps");
   contains(mps, "cuda");
+}
+
+TEST_CASE("backward is ordered after the streams of its graph, and before their later work",
+          "[devices]") {
+  for (int i = 0; i < 10; ++i) {
+    const cuda::Stream side(last_device().index());
+    Tensor weight, loss;
+    {
+      const cuda::StreamGuard guard(side);
+      weight = full({1000}, 2.0f, kCUDA).requires_grad_(true);
+      const Tensor tripled = weight * 3;
+      loss = (tripled * tripled).sum();
+    }
+    const auto backward = [&] {
+      loss.backward();
+      CHECK(weight.grad().sum().item<float>() == 36000);
+    };
+    if (i % 2 == 0) {
+      std::thread(backward).join();
+    } else {
+      backward();
+    }
+    const cuda::StreamGuard guard(side);  // and what the graph held may be reused there
+    CHECK((full({1000}, 1.0f, kCUDA) + weight.grad()).sum().item<float>() == 37000);
+  }
 }

@@ -125,6 +125,22 @@ TEST_CASE("without cuBLAS and cuDNN Taper's own kernels serve, unless they are r
   }
 }
 
+TEST_CASE("a library that is asked for by a wrong name", "[.wrong]") {
+  const cuda::Versions versions = cuda::versions();
+  CHECK(versions.cublas == 0);
+  CHECK(versions.cublas_problem == "TAPER_BLAS=cudnn is none of auto, own, cublas");
+  CHECK(versions.cudnn == 0);
+  CHECK(versions.cudnn_problem == "TAPER_DNN=CUDNN is none of auto, own, cudnn");
+}
+
+TEST_CASE("a wrong name in TAPER_BLAS or TAPER_DNN is reported before an op throws") {
+  const support::Outcome outcome =
+      support::run_test("a library that is asked for by a wrong name",
+                        "TAPER_CUDA=emulated TAPER_BLAS=cudnn TAPER_DNN=CUDNN");
+  INFO(outcome.output);
+  CHECK(outcome.status == 0);
+}
+
 namespace {
 
 class Numbers : public data::datasets::Dataset<Numbers> {

@@ -110,8 +110,11 @@ TEST_CASE("pinned memory, and copies that do not wait") {
 }
 
 TEST_CASE("streams and events order work") {
+  contains(error_of([] { cuda::Stream(0, 7); }), "priority to be less than or equal to 0, got 7");
   const cuda::Stream other;
   CHECK_FALSE(other == cuda::Stream::default_stream());
+  CHECK(other.id() != cuda::Stream::default_stream().id());
+  CHECK(other.id() == cuda::Stream(other).id());
   const Tensor x = arange(1000, kFloat).to(kCUDA);
   Tensor y;
   cuda::Event ready;

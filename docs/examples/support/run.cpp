@@ -38,6 +38,12 @@ std::vector<uint8_t> tensor_to_bytes(const Tensor& tensor) {
   return {data, data + tensor.numel()};
 }
 
+// Loaders shuffle with the CPU's; dropout draws from the device's.
+const Generator& cpu_generator() { return taper::detail::getDefaultCPUGenerator(); }
+const Generator& generator_of(Device device) {
+  return taper::detail::default_generator(taper::detail::resolve(device));
+}
+
 std::string number(double value) { return format("%g", value); }
 
 std::string json_string(const std::string& text) {
@@ -104,12 +110,18 @@ void Run::begin_phase(bool training, int64_t epoch, int64_t total) {
   } else {
     resumed_in_validation_ = false;
     test_ = {};
-    validation_random_ = taper::detail::getDefaultCPUGenerator().state_bytes();
+    validation_random_ = random_state();
   }
   phase_start_ = Clock::now();
   progress_.begin("epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs) +
                       (training ? "  train" : "  test "),
                   total);
+}
+
+Run::RandomState Run::random_state() const {
+  RandomState state{cpu_generator().state_bytes(), {}};
+  if (device_.is_cuda()) state.cuda = generator_of(device_).state_bytes();
+  return state;
 }
 
 double Run::seconds_in_epoch() const {
@@ -228,9 +240,9 @@ void Run::save_checkpoint() {
   archive.write("model", model);
   archive.write("optimizer", optimizer);
   archive.write("loader", loader);
-  archive.write("random",
-                bytes_to_tensor(in_training_ ? taper::detail::getDefaultCPUGenerator().state_bytes()
-                                             : validation_random_));
+  const RandomState random = in_training_ ? random_state() : validation_random_;
+  archive.write("random", bytes_to_tensor(random.cpu));
+  if (device_.is_cuda()) archive.write("random_cuda", bytes_to_tensor(random.cuda));
   const double seconds = in_training_ && train_.samples == 0 ? 0 : seconds_in_epoch();
   archive.write("progress", numbers({static_cast<double>(epoch_), in_training_ ? 1.0 : 0.0, seconds,
                                      trained_seconds_, static_cast<double>(trained_samples_)}));
@@ -283,8 +295,17 @@ void Run::load_checkpoint(const std::function<void(const data::LoaderState&)>& l
     history_.push_back(
         {static_cast<int64_t>(h[i]), h[i + 1], h[i + 2], h[i + 3], h[i + 4], h[i + 5]});
   }
-  Generator generator = taper::detail::getDefaultCPUGenerator();
+  Generator generator = cpu_generator();
   generator.set_state_bytes(tensor_to_bytes(read("random")));
+  if (!device_.is_cuda()) return;
+  Tensor random;
+  if (archive.try_read("random_cuda", random)) {
+    generator = generator_of(device_);
+    generator.set_state_bytes(tensor_to_bytes(random));
+  } else {
+    changes_.push_back("the random numbers of " + device_.str() +
+                       " begin anew: the checkpoint has none of CUDA");
+  }
 }
 
 // A run goes on with the data, the batches and the random numbers that it began with.

@@ -126,10 +126,15 @@ class Run {
     }
   };
   using Clock = std::chrono::steady_clock;
+  // Of the default generators: the CPU's, and where the run is on CUDA, the device's.
+  struct RandomState {
+    std::vector<uint8_t> cpu, cuda;
+  };
 
   void start(const std::function<void(const taper::data::LoaderState&)>& load_loader);
   void begin_phase(bool training, int64_t epoch, int64_t total);
   double seconds_in_epoch() const;
+  RandomState random_state() const;
   void save_checkpoint();
   void load_checkpoint(const std::function<void(const taper::data::LoaderState&)>& load_loader);
   void check_settings(taper::serialize::InputArchive& archive) const;
@@ -152,7 +157,7 @@ class Run {
   int64_t epoch_ = 1;
   bool in_training_ = true;
   bool resumed_in_validation_ = false;
-  std::vector<uint8_t> validation_random_;  // the generator's state when the validation began
+  RandomState validation_random_;  // when the validation began
   int64_t total_ = 0;
   Sums train_, test_;
   std::vector<EpochRow> history_;
