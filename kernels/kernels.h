@@ -189,9 +189,12 @@ struct RandomArgs {
 struct TensorRef {
   void* param;
   const void* grad;
-  void* state[3];  ///< sgd: momentum buffer; adam: exp_avg, exp_avg_sq, max_exp_avg_sq (amsgrad)
+  /// sgd: momentum buffer; adam: exp_avg, exp_avg_sq, max_exp_avg_sq (amsgrad); rmsprop:
+  /// square_avg, momentum buffer, grad_avg (centered); adagrad: sum.
+  void* state[3];
   int64_t numel;
-  double step;  ///< number of this step, from 1 (adam); 1 marks the first momentum step (sgd)
+  /// Number of this step, from 1 (adam, adagrad); 1 marks the first momentum step (sgd).
+  double step;
 };
 
 /// Where `found_inf` is given and *found_inf != 0, nothing is written. `inv_scale` (a float on the
@@ -204,10 +207,15 @@ struct OptimizerArgs {
   const float* inv_scale;
   double lr, weight_decay;
   bool maximize;
-  double momentum, dampening;  ///< sgd
-  bool nesterov;               ///< sgd
-  double beta1, beta2, eps;    ///< adam
-  bool decoupled, amsgrad;     ///< adam: decoupled = AdamW
+  double eps;               ///< all but sgd
+  double momentum;          ///< sgd, rmsprop
+  double dampening;         ///< sgd
+  bool nesterov;            ///< sgd
+  double beta1, beta2;      ///< adam
+  bool decoupled, amsgrad;  ///< adam: decoupled = AdamW
+  double alpha;             ///< rmsprop
+  bool centered;            ///< rmsprop
+  double lr_decay;          ///< adagrad
 };
 
 struct KernelTable {
@@ -364,6 +372,8 @@ struct KernelTable {
   // Optimizers: a few passes over many tensors.
   Status (*sgd_step)(const OptimizerArgs&, Stream);
   Status (*adam_step)(const OptimizerArgs&, Stream);
+  Status (*rmsprop_step)(const OptimizerArgs&, Stream);
+  Status (*adagrad_step)(const OptimizerArgs&, Stream);
   /// norms[i] = the p-norm of tensors[i].grad (p may be infinite), float (double for double).
   Status (*multi_norm)(void* norms, const OptimizerArgs&, double p, Stream);
   /// tensors[i].param *= factor, or *= *device_factor when that is given (a number of `dtype`).
@@ -427,6 +437,8 @@ struct KernelTable {
   _(dropout_backward)           \
   _(sgd_step)                   \
   _(adam_step)                  \
+  _(rmsprop_step)               \
+  _(adagrad_step)               \
   _(multi_norm)                 \
   _(multi_scale)                \
   _(multi_unscale)              \

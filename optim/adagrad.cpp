@@ -2,7 +2,6 @@
 
 #include "taper/autograd/grad_mode.h"
 #include "taper/core/factories.h"
-#include "taper/core/ops.h"
 #include "taper/optim/multi_tensor.h"
 
 namespace taper::optim {
@@ -32,20 +31,24 @@ Tensor Adagrad::step(LossClosure closure) {
   if (is_skipped()) return loss;
   for (const OptimizerParamGroup& group : param_groups_) {
     const AdagradOptions& options = options_of<AdagradOptions>(group);
+    detail::TensorLists lists;
     for (const Tensor& param : group.params()) {
       if (!param.grad().defined()) continue;
-      const Tensor grad = detail::step_grad("Adagrad", param, options.weight_decay(),
-                                            options.maximize(), inv_scale_);
+      detail::check_grad("Adagrad", param);
       AdagradParamState& state = state_of<AdagradParamState>(param);
       if (!state.sum().defined()) {
         state.sum() = full(param.sizes(), options.initial_accumulator_value(), param.options());
       }
       ++state.step();
-      const double past = static_cast<double>(state.step() - 1);
-      const double rate = options.lr() / (1 + past * options.lr_decay());
-      state.sum().addcmul_(grad, grad);
-      param.addcdiv_(grad, state.sum().sqrt().add_(options.eps()), -rate);
+      lists.add(param, static_cast<double>(state.step()), {&state.sum()});
     }
+    kernels::OptimizerArgs args{};
+    args.lr = options.lr();
+    args.weight_decay = options.weight_decay();
+    args.maximize = options.maximize();
+    args.eps = options.eps();
+    args.lr_decay = options.lr_decay();
+    lists.run(&kernels::KernelTable::adagrad_step, "Adagrad", args, found_inf_, inv_scale_);
   }
   return loss;
 }

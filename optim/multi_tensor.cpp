@@ -13,16 +13,6 @@ void check_grad(const char* op, const Tensor& param) {
               " and dtype ", grad.scalar_type(), " on ", grad.device().str());
 }
 
-Tensor step_grad(const char* op, const Tensor& param, double weight_decay, bool maximize,
-                 const Tensor& inv_scale) {
-  check_grad(op, param);
-  Tensor grad = param.grad().detach();
-  if (inv_scale.defined()) grad = grad * inv_scale.to(grad.scalar_type());
-  if (maximize) grad = grad.neg();
-  if (weight_decay != 0) grad = grad.add(param.detach(), weight_decay);
-  return grad;
-}
-
 TensorLists::List& TensorLists::list_for(const Tensor& param) {
   for (List& list : lists_) {
     if (list.dtype == param.scalar_type() && list.device == param.device()) return list;

@@ -40,9 +40,5 @@ class TensorLists {
 
 /// Throws where the parameter's gradient has another shape, dtype or device.
 void check_grad(const char* op, const Tensor& param);
-/// The gradient for optimizers that are compositions of ops: unscaled, turned round to maximize,
-/// with weight decay.
-Tensor step_grad(const char* op, const Tensor& param, double weight_decay, bool maximize,
-                 const Tensor& inv_scale);
 
 }  // namespace taper::optim::detail

@@ -2,7 +2,6 @@
 
 #include "taper/autograd/grad_mode.h"
 #include "taper/core/factories.h"
-#include "taper/core/ops.h"
 #include "taper/optim/multi_tensor.h"
 
 namespace taper::optim {
@@ -32,35 +31,31 @@ Tensor RMSprop::step(LossClosure closure) {
   if (is_skipped()) return loss;
   for (const OptimizerParamGroup& group : param_groups_) {
     const RMSpropOptions& options = options_of<RMSpropOptions>(group);
-    const double rest = 1 - options.alpha();
+    detail::TensorLists lists;
     for (const Tensor& param : group.params()) {
       if (!param.grad().defined()) continue;
-      const Tensor grad = detail::step_grad("RMSprop", param, options.weight_decay(),
-                                            options.maximize(), inv_scale_);
+      detail::check_grad("RMSprop", param);
       RMSpropParamState& state = state_of<RMSpropParamState>(param);
-      const auto start_at_zero = [&](Tensor& moment) {
+      const auto started = [&](Tensor& moment, bool is_used) -> Tensor* {
+        if (!is_used) return nullptr;
         if (!moment.defined()) moment = zeros(param.sizes(), param.options());
+        return &moment;
       };
-      start_at_zero(state.square_avg());
       ++state.step();
-      state.square_avg().mul_(options.alpha()).addcmul_(grad, grad, rest);
-      Tensor root;
-      if (options.centered()) {
-        start_at_zero(state.grad_avg());
-        state.grad_avg().lerp_(grad, rest);
-        root = state.square_avg().addcmul(state.grad_avg(), state.grad_avg(), -1).sqrt();
-      } else {
-        root = state.square_avg().sqrt();
-      }
-      root.add_(options.eps());
-      if (options.momentum() > 0) {
-        start_at_zero(state.momentum_buffer());
-        state.momentum_buffer().mul_(options.momentum()).addcdiv_(grad, root);
-        param.add_(state.momentum_buffer(), -options.lr());
-      } else {
-        param.addcdiv_(grad, root, -options.lr());
-      }
+      lists.add(param, static_cast<double>(state.step()),
+                {started(state.square_avg(), true),
+                 started(state.momentum_buffer(), options.momentum() > 0),
+                 started(state.grad_avg(), options.centered())});
     }
+    kernels::OptimizerArgs args{};
+    args.lr = options.lr();
+    args.weight_decay = options.weight_decay();
+    args.maximize = options.maximize();
+    args.eps = options.eps();
+    args.momentum = options.momentum();
+    args.alpha = options.alpha();
+    args.centered = options.centered();
+    lists.run(&kernels::KernelTable::rmsprop_step, "RMSprop", args, found_inf_, inv_scale_);
   }
   return loss;
 }

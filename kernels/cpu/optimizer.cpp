@@ -3,8 +3,9 @@
 #include "taper/kernels/cpu/optimizer_list.h"
 #include "taper/kernels/cpu/reduce_rows.h"
 
-// SGD, Adam and AdamW: one pass over parameter, gradient and state, with PyTorch's rules and its
-// order of operations. Numbers that do not change within a tensor are computed in double.
+// SGD, Adam, AdamW, RMSprop and Adagrad: one pass over parameter, gradient and state, with
+// PyTorch's rules and its order of operations. Numbers that do not change within a tensor are
+// computed in double.
 
 TAPER_CPU_BEGIN
 
@@ -93,15 +94,85 @@ void adam_run(const OptimizerArgs& args, const AdamScalars& scalars, const Tenso
   });
 }
 
-}  // namespace
+template <class T>
+void rmsprop_run(const OptimizerArgs& args, const TensorRef& tensor, int64_t first, int64_t last) {
+  using V = packet_t<T>;
+  const auto state = [&](int k, bool is_used) {
+    return is_used ? static_cast<T*>(tensor.state[k]) + first : nullptr;
+  };
+  T* param = static_cast<T*>(tensor.param) + first;
+  const T* grad = static_cast<const T*>(tensor.grad) + first;
+  T* square = state(0, true);
+  T* buffer = state(1, args.momentum > 0);
+  T* mean = state(2, args.centered);
+  const V factor(gradient_factor(args)), decay(args.weight_decay), step(-args.lr);
+  const V alpha(args.alpha), rest(1 - args.alpha), eps(args.eps), momentum(args.momentum);
+  for_packets<T>(last - first, [&](int64_t i, auto packet) {
+    const V p = packet.load(param + i);
+    V g = packet.load(grad + i) * factor;
+    if (args.weight_decay != 0) g = fma(p, decay, g);
+    V s = fma(rest * g, g, packet.load(square + i) * alpha);
+    packet.store(square + i, s);
+    if (mean) {
+      const V m = lerp(packet.load(mean + i), g, 1 - args.alpha);
+      packet.store(mean + i, m);
+      s = s - m * m;
+    }
+    const V root = sqrt(s) + eps;
+    if (buffer) {
+      const V b = packet.load(buffer + i) * momentum + g / root;
+      packet.store(buffer + i, b);
+      packet.store(param + i, fma(b, step, p));
+    } else {
+      packet.store(param + i, p + step * g / root);
+    }
+  });
+}
 
-Status sgd_step(const OptimizerArgs& args, Stream stream) {
+template <class T>
+void adagrad_run(const OptimizerArgs& args, const TensorRef& tensor, int64_t first, int64_t last) {
+  using V = packet_t<T>;
+  T* param = static_cast<T*>(tensor.param) + first;
+  const T* grad = static_cast<const T*>(tensor.grad) + first;
+  T* sum = static_cast<T*>(tensor.state[0]) + first;
+  const V factor(gradient_factor(args)), decay(args.weight_decay), eps(args.eps);
+  const V step(-args.lr / (1 + (tensor.step - 1) * args.lr_decay));
+  for_packets<T>(last - first, [&](int64_t i, auto packet) {
+    const V p = packet.load(param + i);
+    V g = packet.load(grad + i) * factor;
+    if (args.weight_decay != 0) g = fma(p, decay, g);
+    const V s = fma(g, g, packet.load(sum + i));
+    packet.store(sum + i, s);
+    packet.store(param + i, p + step * g / (sqrt(s) + eps));
+  });
+}
+
+/// run(T(), tensor, first, last) over all elements of all tensors, unless the gradients overflowed.
+template <class Run>
+Status step_elements(const OptimizerArgs& args, const Stream& stream, const Run& run) {
   if (overflowed(args)) return {};
   return for_floating(args.dtype, [&](auto element) {
     return for_elements(args, stream, [&](const TensorRef& tensor, int64_t first, int64_t last) {
-      sgd_run<decltype(element)>(args, tensor, first, last);
+      run(element, tensor, first, last);
     });
   });
+}
+
+}  // namespace
+
+Status sgd_step(const OptimizerArgs& args, Stream stream) {
+  return step_elements(args, stream,
+                       [&]<class T>(T, const auto&... part) { sgd_run<T>(args, part...); });
+}
+
+Status rmsprop_step(const OptimizerArgs& args, Stream stream) {
+  return step_elements(args, stream,
+                       [&]<class T>(T, const auto&... part) { rmsprop_run<T>(args, part...); });
+}
+
+Status adagrad_step(const OptimizerArgs& args, Stream stream) {
+  return step_elements(args, stream,
+                       [&]<class T>(T, const auto&... part) { adagrad_run<T>(args, part...); });
 }
 
 Status adam_step(const OptimizerArgs& args, Stream stream) {

@@ -98,19 +98,17 @@ blas::Compute compute_of(const GemmPlan& p) {
   return p.dtype == kFloat && p.tf32 ? blas::Compute::kFloatByTf32 : blas::Compute::kFloat;
 }
 
-Wish wish() {
-  static const Wish read = wish_for("TAPER_BLAS", "cublas");
-  return read;
+const LibraryChoice& choice() {
+  static const auto* const read = new LibraryChoice(
+      "TAPER_BLAS", "cublas", []() -> const std::string& { return the_blas().problem; });
+  return *read;
 }
 
 bool fits(int64_t n) { return n <= std::numeric_limits<int>::max(); }
 
 }  // namespace
 
-const std::string& blas_problem() {
-  static const auto* const unknown = new std::string(unknown_wish("TAPER_BLAS", "cublas"));
-  return wish() == Wish::kUnknown ? *unknown : the_blas().problem;
-}
+const std::string& blas_problem() { return choice().problem(); }
 
 int blas_version() {
   if (!blas_problem().empty()) return 0;
@@ -122,18 +120,16 @@ int blas_version() {
 }
 
 bool suits_blas(const GemmPlan& p) {
-  if (wish() == Wish::kUnknown) return true;  // blas_gemm says so
-  if (wish() == Wish::kOwn || !is_floating_point(p.dtype) || p.k == 0) return false;
+  if (!is_floating_point(p.dtype) || p.k == 0) return false;
   if (!fits(p.m) || !fits(p.n) || !fits(p.k) || !fits(p.batch)) return false;
   if (!fits(p.lda) || !fits(p.ldb) || !fits(p.ldc)) return false;
   const bool described = p.lda >= (p.a_transposed ? p.m : p.k) &&
                          p.ldb >= (p.b_transposed ? p.k : p.n) && p.ldc >= p.n;
-  // Where it is missing but has to be there, blas_gemm says so.
-  return described && (blas_problem().empty() || wish() == Wish::kLibrary);
+  return described && choice().is_library();
 }
 
 Status blas_gemm(const GemmPlan& p, const Stream& stream) {
-  TAPER_TRY(check_wish(wish(), "TAPER_BLAS", "cublas", blas_problem()));
+  TAPER_TRY(choice().check());
   if (p.bias) TAPER_TRY(fill_rows(p, stream));
   const double beta_d = p.bias ? 1 : p.beta.d;
   const float alpha_f = static_cast<float>(p.alpha.d), beta_f = static_cast<float>(beta_d);

@@ -210,27 +210,24 @@ int64_t window_size(int64_t in, int64_t kernel, int64_t stride, int64_t pad, int
   return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
-Wish wish() {
-  static const Wish read = wish_for("TAPER_DNN", "cudnn");
-  return read;
+const LibraryChoice& choice() {
+  static const auto* const read = new LibraryChoice(
+      "TAPER_DNN", "cudnn", []() -> const std::string& { return the_dnn().problem; });
+  return *read;
 }
 
 bool fits(int64_t n) { return n <= std::numeric_limits<int>::max(); }
 
 }  // namespace
 
-const std::string& dnn_problem() {
-  static const auto* const unknown = new std::string(unknown_wish("TAPER_DNN", "cudnn"));
-  return wish() == Wish::kUnknown ? *unknown : the_dnn().problem;
-}
+const std::string& dnn_problem() { return choice().problem(); }
 
 int dnn_version() {
   return dnn_problem().empty() ? static_cast<int>(the_dnn().calls.cudnnGetVersion()) : 0;
 }
 
 bool suits_dnn(const ConvPlan& p) {
-  if (wish() == Wish::kUnknown) return true;  // dnn_conv says so
-  if (wish() == Wish::kOwn || !is_floating_point(p.dtype)) return false;
+  if (!is_floating_point(p.dtype)) return false;
   // cuDNN counts a tensor's elements in 32 bits.
   const int64_t in = p.batch * p.in_channels * p.in_h * p.in_w;
   const int64_t out = p.batch * p.out_channels * p.out_h * p.out_w;
@@ -241,13 +238,12 @@ bool suits_dnn(const ConvPlan& p) {
   const bool usual =
       p.out_h == window_size(p.in_h, p.kernel_h, p.stride_h, p.pad_h, p.dilation_h) &&
       p.out_w == window_size(p.in_w, p.kernel_w, p.stride_w, p.pad_w, p.dilation_w);
-  // Where it is missing but has to be there, dnn_conv says so.
-  return usual && (dnn_problem().empty() || wish() == Wish::kLibrary);
+  return usual && choice().is_library();
 }
 
 Status dnn_conv(ConvPass pass, const ConvArgs& args, const Stream& stream, bool* served) {
   *served = false;
-  TAPER_TRY(check_wish(wish(), "TAPER_DNN", "cudnn", dnn_problem()));
+  TAPER_TRY(choice().check());
   DeviceDnn& mine = of(stream.device);
   const std::lock_guard lock(mine.mutex);
   if (!mine.handle) TAPER_DNN_TRY(cudnnCreate, &mine.handle);

@@ -80,21 +80,25 @@ void* Library::symbol(const char* name) {
   return found;
 }
 
-Wish wish_for(const char* name, const char* library) {
-  const std::string value = variable(name);
-  if (value == "own") return Wish::kOwn;
-  if (value == library) return Wish::kLibrary;
-  return value.empty() || value == "auto" ? Wish::kAuto : Wish::kUnknown;
+LibraryChoice::LibraryChoice(const char* name, const char* library, const std::string& (*problem)())
+    : variable_(name),
+      value_(variable(name)),
+      is_own_(value_ == "own"),
+      is_needed_(value_ == library),
+      problem_(problem) {
+  if (is_own_ || is_needed_ || value_.empty() || value_ == "auto") return;
+  wrong_ = variable_ + ("=" + value_) + " is none of auto, own, " + library;
 }
 
-std::string unknown_wish(const char* name, const char* library) {
-  return name + ("=" + variable(name)) + " is none of auto, own, " + library;
+bool LibraryChoice::is_library() const {
+  if (is_own_) return false;
+  return is_needed_ || !wrong_.empty() || problem_().empty();
 }
 
-Status check_wish(Wish wish, const char* name, const char* library, const std::string& problem) {
-  if (wish == Wish::kUnknown) return {Code::kDeviceError, 0, 0, keep(unknown_wish(name, library))};
-  if (problem.empty()) return {};
-  return {Code::kDeviceError, 0, 0, keep(name + ("=" + variable(name)) + ", but " + problem)};
+Status LibraryChoice::check() const {
+  if (!wrong_.empty()) return {Code::kDeviceError, 0, 0, keep(wrong_)};
+  if (problem_().empty()) return {};
+  return {Code::kDeviceError, 0, 0, keep(variable_ + ("=" + value_) + ", but " + problem_())};
 }
 
 }  // namespace taper::kernels::cuda

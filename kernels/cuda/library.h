@@ -27,14 +27,27 @@ class Library {
   std::string problem_;
 };
 
-/// Which kernels the environment variable asks for: "own", Taper's; "auto" or nothing, the
-/// library's where it is there; the library by its name, where it is missing an error. Any other
-/// value is one, too: kUnknown.
-enum class Wish { kAuto, kOwn, kLibrary, kUnknown };
-Wish wish_for(const char* variable, const char* library);
-/// What is wrong with the variable's value where that is kUnknown.
-std::string unknown_wish(const char* variable, const char* library);
-/// Whether a library with this problem (empty: none) can serve as the variable asks.
-Status check_wish(Wish wish, const char* variable, const char* library, const std::string& problem);
+/// Whose kernels an environment variable asks for: "own", Taper's; "auto" or nothing, the library's
+/// where it is there; the library by its name, where it is missing an error. Any other value is
+/// one, too.
+class LibraryChoice {
+ public:
+  /// `problem` says why the library cannot be used, or nothing; it may open it, so it is asked only
+  /// where it matters.
+  LibraryChoice(const char* variable, const char* library, const std::string& (*problem)());
+
+  /// Whether the library is to be called, or `check` to say why it cannot be.
+  bool is_library() const;
+  /// What is wrong with the variable's value, else with the library, else nothing.
+  const std::string& problem() const { return wrong_.empty() ? problem_() : wrong_; }
+  /// Before the library is called: an error unless it can serve.
+  Status check() const;
+
+ private:
+  const char* variable_;
+  std::string value_, wrong_;
+  bool is_own_, is_needed_;
+  const std::string& (*problem_)();
+};
 
 }  // namespace taper::kernels::cuda

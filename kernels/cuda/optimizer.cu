@@ -4,18 +4,19 @@
 #include "taper/kernels/cuda/tensor_list.h"
 #include "taper/kernels/functors/math.h"
 
-// SGD, Adam and AdamW over a list of tensors: one pass over parameter, gradient and state, with
-// PyTorch's rules and its order of operations. Numbers that do not change within a tensor are
-// computed in double, on the host. Nothing here waits for the device: whether to step at all is
-// read by the kernel.
+// SGD, Adam, AdamW, RMSprop and Adagrad over a list of tensors: one pass over parameter, gradient
+// and state, with PyTorch's rules and its order of operations. Numbers that do not change within a
+// tensor are computed in double, on the host. Nothing here waits for the device: whether to step at
+// all is read by the kernel.
 
 namespace taper::kernels::cuda {
 
 namespace {
 
 constexpr int kChunk = 4096;  // elements of a block: 16 a thread
-// On a multiprocessor, since packs of halves take 80 registers: five of a thread are under way.
-constexpr int kAdamBlocks = 3;
+// On a multiprocessor, where packs of halves take up to 80 registers: those of five arrays are
+// under way in a thread.
+constexpr int kFiveArraysBlocks = 3;
 
 /// What is only known on the device.
 struct StepGate {
@@ -103,7 +104,7 @@ __device__ __forceinline__ C lerp(C a, C b, C weight) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(kListBlock, kAdamBlocks)
+__global__ void __launch_bounds__(kListBlock, kFiveArraysBlocks)
     adam_step_chunks(AdamBatch<compute_t<T>> batch, AdamNumbers<compute_t<T>> numbers,
                      StepGate gate) {
   using C = compute_t<T>;
@@ -136,6 +137,101 @@ __global__ void __launch_bounds__(kListBlock, kAdamBlocks)
     store_pack<width>(mean + i, m);
     store_pack<width>(square + i, s);
     if (highest) store_pack<width>(highest + i, h);
+    store_pack<width>(param + i, p);
+  });
+}
+
+using RmspropBatch = TensorBatch<5, Nothing>;  // parameter, gradient, square, momentum, mean
+
+template <class C>
+struct RmspropNumbers {
+  C step, decay, alpha, rest, eps, momentum;
+  bool has_decay;
+};
+
+template <class T>
+__global__ void __launch_bounds__(kListBlock, kFiveArraysBlocks)
+    rmsprop_step_chunks(RmspropBatch batch, RmspropNumbers<compute_t<T>> numbers, StepGate gate) {
+  using C = compute_t<T>;
+  if (gate.closed()) return;
+  const TensorChunk chunk = chunk_of_block(batch);
+  T* const param = pointer_of<T>(batch, chunk, 0);
+  const T* const grad = pointer_of<const T>(batch, chunk, 1);
+  T* const square = pointer_of<T>(batch, chunk, 2);
+  T* const buffer = pointer_of<T>(batch, chunk, 3);  // null without momentum
+  T* const mean = pointer_of<T>(batch, chunk, 4);    // null but for centered
+  const C factor = gate.factor<C>();
+  for_chunk<T>(chunk.size, batch.packed[chunk.tensor], [&](int i, auto width) {
+    C p[width], g[width], s[width], b[width], m[width];
+    load_pack<width>(p, param + i);
+    load_pack<width>(g, grad + i);
+    load_pack<width>(s, square + i);
+    load_pack_or<width, T>(b, buffer, i, 0);
+    load_pack_or<width, T>(m, mean, i, 0);
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      g[k] *= factor;
+      if (numbers.has_decay) g[k] += p[k] * numbers.decay;
+      s[k] = s[k] * numbers.alpha + numbers.rest * g[k] * g[k];
+      C variance = s[k];
+      if (mean) {
+        m[k] = lerp(m[k], g[k], numbers.rest);
+        variance -= m[k] * m[k];
+      }
+      const C root = functors::sqrt(variance) + numbers.eps;
+      if (buffer) {
+        b[k] = b[k] * numbers.momentum + g[k] / root;
+        p[k] += b[k] * numbers.step;
+      } else {
+        p[k] += numbers.step * g[k] / root;
+      }
+    }
+    store_pack<width>(square + i, s);
+    if (buffer) store_pack<width>(buffer + i, b);
+    if (mean) store_pack<width>(mean + i, m);
+    store_pack<width>(param + i, p);
+  });
+}
+
+/// -lr / (1 + (step - 1) * lr_decay)
+template <class C>
+struct AdagradStep {
+  C size;
+};
+template <class C>
+using AdagradBatch = TensorBatch<3, AdagradStep<C>>;  // parameter, gradient, sum
+
+template <class C>
+struct AdagradNumbers {
+  C decay, eps;
+  bool has_decay;
+};
+
+template <class T>
+__global__ void __launch_bounds__(kListBlock)
+    adagrad_step_chunks(AdagradBatch<compute_t<T>> batch, AdagradNumbers<compute_t<T>> numbers,
+                        StepGate gate) {
+  using C = compute_t<T>;
+  if (gate.closed()) return;
+  const TensorChunk chunk = chunk_of_block(batch);
+  T* const param = pointer_of<T>(batch, chunk, 0);
+  const T* const grad = pointer_of<const T>(batch, chunk, 1);
+  T* const sum = pointer_of<T>(batch, chunk, 2);
+  const C step = batch.extra[chunk.tensor].size;
+  const C factor = gate.factor<C>();
+  for_chunk<T>(chunk.size, batch.packed[chunk.tensor], [&](int i, auto width) {
+    C p[width], g[width], s[width];
+    load_pack<width>(p, param + i);
+    load_pack<width>(g, grad + i);
+    load_pack<width>(s, sum + i);
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      g[k] *= factor;
+      if (numbers.has_decay) g[k] += p[k] * numbers.decay;
+      s[k] += g[k] * g[k];
+      p[k] += step * g[k] / (functors::sqrt(s[k]) + numbers.eps);
+    }
+    store_pack<width>(sum + i, s);
     store_pack<width>(param + i, p);
   });
 }
@@ -194,6 +290,49 @@ Status adam_step(const OptimizerArgs& args, Stream stream) {
         },
         [&](const AdamBatch<C>& batch, unsigned blocks) {
           return launch(stream, adam_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
+                        gate_of(args, stream));
+        });
+  });
+}
+
+Status rmsprop_step(const OptimizerArgs& args, Stream stream) {
+  return for_floating(args.dtype, [&]<class T>(T) {
+    using C = compute_t<T>;
+    const RmspropNumbers<C> numbers{static_cast<C>(-args.lr),   static_cast<C>(args.weight_decay),
+                                    static_cast<C>(args.alpha), static_cast<C>(1 - args.alpha),
+                                    static_cast<C>(args.eps),   static_cast<C>(args.momentum),
+                                    args.weight_decay != 0};
+    return for_tensor_batches<RmspropBatch>(
+        args, kChunk,
+        [&](const TensorRef& tensor, void** pointers, Nothing&) {
+          pointers[0] = tensor.param;
+          pointers[1] = const_cast<void*>(tensor.grad);
+          pointers[2] = tensor.state[0];
+          pointers[3] = args.momentum > 0 ? tensor.state[1] : nullptr;
+          pointers[4] = args.centered ? tensor.state[2] : nullptr;
+        },
+        [&](const RmspropBatch& batch, unsigned blocks) {
+          return launch(stream, rmsprop_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
+                        gate_of(args, stream));
+        });
+  });
+}
+
+Status adagrad_step(const OptimizerArgs& args, Stream stream) {
+  return for_floating(args.dtype, [&]<class T>(T) {
+    using C = compute_t<T>;
+    const AdagradNumbers<C> numbers{static_cast<C>(args.weight_decay), static_cast<C>(args.eps),
+                                    args.weight_decay != 0};
+    return for_tensor_batches<AdagradBatch<C>>(
+        args, kChunk,
+        [&](const TensorRef& tensor, void** pointers, AdagradStep<C>& step) {
+          pointers[0] = tensor.param;
+          pointers[1] = const_cast<void*>(tensor.grad);
+          pointers[2] = tensor.state[0];
+          step.size = static_cast<C>(-args.lr / (1 + (tensor.step - 1) * args.lr_decay));
+        },
+        [&](const AdagradBatch<C>& batch, unsigned blocks) {
+          return launch(stream, adagrad_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
                         gate_of(args, stream));
         });
   });

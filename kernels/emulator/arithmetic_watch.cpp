@@ -10,6 +10,7 @@
 #include <string>
 
 #include "taper/kernels/emulator/device.h"
+#include "taper/kernels/emulator/engine.h"
 #include "taper/kernels/emulator/machine.h"
 #include "taper/kernels/emulator/sanitizers.h"
 #include "taper/kernels/emulator/uninitialized.h"
@@ -109,11 +110,6 @@ std::string lines_of(const void* instruction) {
   }
   pclose(pipe);
   return lines;
-}
-
-std::string in_order(const uint3& index) {
-  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
-         std::to_string(index.z) + ")";
 }
 
 }  // namespace

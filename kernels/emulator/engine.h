@@ -187,6 +187,9 @@ class Engine {
 std::string run_grid(const Grid& grid, const Manner& manner, int system_threads,
                      std::weak_ptr<Engine>& of_stream);
 
+/// "(x,y,z)", for reports: a place in a grid or block, or a size of one.
+std::string in_order(dim3 place);
+
 /// This thread of the system, for kernels; made at first use.
 Thread& this_thread();
 

@@ -19,12 +19,12 @@ std::string hex(uint32_t value) {
   return text;
 }
 
-std::string in_order(const uint3& index) {
-  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
-         std::to_string(index.z) + ")";
-}
-
 }  // namespace
+
+std::string in_order(dim3 place) {
+  return "(" + std::to_string(place.x) + "," + std::to_string(place.y) + "," +
+         std::to_string(place.z) + ")";
+}
 
 /// Leaves the block, and the grid with it. Nothing on this stack is destroyed any more, so the
 /// caller's strings must be gone by now.

@@ -5,11 +5,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "taper/kernels/emulator/control.h"
 #include "taper/kernels/emulator/engine.h"
@@ -269,9 +272,16 @@ int64_t call_count(const std::string& name) {
 std::string live_objects() {
   const std::lock_guard lock(machine_mutex());
   Machine& m = machine();
-  std::string text;
+  std::vector<std::pair<std::string, int>> lines;  // each with how often it is there
   const auto list = [&](const std::string& what, const CallSite& made) {
-    text += "  " + what + " made at " + to_text(made) + "\n";
+    const std::string line = "  " + what + " made at " + to_text(made);
+    const auto same = std::find_if(lines.begin(), lines.end(),
+                                   [&](const auto& known) { return known.first == line; });
+    if (same == lines.end()) {
+      lines.emplace_back(line, 1);
+    } else {
+      ++same->second;
+    }
   };
   for (size_t i = 0; i < m.devices.size(); ++i) {
     for (const auto& [memory, allocation] : m.devices[i]->memory.live()) {
@@ -286,6 +296,10 @@ std::string live_objects() {
   for (const Event* event : m.events) list("an event", event->made);
   for (size_t i = 0; i < m.graphs.size(); ++i) list("a graph", {});
   for (size_t i = 0; i < m.executables.size(); ++i) list("an instantiated graph", {});
+  std::string text;
+  for (const auto& [line, times] : lines) {
+    text += line + (times > 1 ? ", " + std::to_string(times) + " times\n" : "\n");
+  }
   return text;
 }
 

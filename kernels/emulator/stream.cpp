@@ -29,11 +29,6 @@ std::string name_of(const Work& work) {
   return symbol ? kernels::cuda::kernel_name(symbol) : work.what;
 }
 
-std::string in_order(dim3 size) {
-  return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
-         std::to_string(size.z) + ")";
-}
-
 void trace(const Work& work) {
   std::FILE* const file = machine().options.trace.get();
   if (!file || !work.run) return;

@@ -24,7 +24,8 @@ ROWS = {"copy_gb_per_s": 120.0, "threads": 2, "capability": "9.0", "rows": [
     {**OF_COPY, "name": "new row", "share_of_copy": 0.86, "met": True},
     {**ROW, "name": "row without a goal", "share_of_copy": 0.1},
     {**ROW, "name": "product", "share_of_cublas": 0.98, "goal": 0.97, "met": True}]}
-KERNELS = {"cards": {"A100": {"arch": "sm_80"}, "H100": {"arch": "sm_90"}},
+KERNELS = {"cards": {"A100": {"arch": "sm_80", "bandwidth": 200},
+                     "H100": {"arch": "sm_90", "bandwidth": 200}},
            "limits": {"memory": "memory", "issue": "issue slots", "alu": "integer units"},
            "kernels": [{"kernel": "moves<float>", "limit": "memory", "copy": 0.85},
                        {"kernel": "draws<int>", "limit": {"A100": "alu", "H100": "issue"},
@@ -125,8 +126,9 @@ def run_in(folder):
 
 def check_expected(folder):
     """A kernel that memory does not limit has what is expected of it as its goal, on each card."""
-    def judged(capability):
-        results = copy.deepcopy({**ROWS, "capability": capability})
+    def judged(capability, copy_speed=120.0):
+        results = copy.deepcopy(
+            {**ROWS, "capability": capability, "copy_gb_per_s": copy_speed})
         expected.judge(results, folder)
         return {row["name"]: row for row in results["rows"]}
 
@@ -140,6 +142,9 @@ def check_expected(folder):
     expect((row["kernel"], row["limit"], row["expected"]) == ("draws<int>", "integer units", 0.6),
            f"on an older card: {row}")
     expect("expected" not in judged("7.5")["busy row"], "a card before all of them has expectations")
+    rows = judged("9.0", copy_speed=300.0)  # 1.5 times the memory that was reckoned with
+    expect((rows["busy row"]["expected"], rows["slow row"]["expected"]) == (0.3, 0.85),
+           f"with faster memory: {rows}")
     expect(judged("9.0")["library's row"]["kernel"] == "cublasGemmStridedBatchedEx",
            "a library's row does not name it")
 

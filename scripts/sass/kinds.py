@@ -127,6 +127,8 @@ KINDS = {
     # optimizers
     "sgd_step_chunks": Kind("both", "stores", 2),
     "adam_step_chunks": Kind("both", "stores", 4),
+    "rmsprop_step_chunks": Kind("both", "stores", 4),
+    "adagrad_step_chunks": Kind("both", "stores", 2),
     "multi_scale_chunks": Kind("both"),
     "multi_unscale_chunks": Kind("both"),
     "multi_zero_chunks": Kind("stores", element="unsigned char"),

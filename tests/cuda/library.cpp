@@ -1,12 +1,14 @@
 #include "taper/kernels/cuda/library.h"
 
 #include <cstdlib>
+#include <stdexcept>
 
 #include "support.h"
 
 // How libraries that are not linked are found.
 
 using taper::kernels::cuda::Library;
+using taper::kernels::cuda::LibraryChoice;
 
 TEST_CASE("a library is opened by the first of its names that is there") {
   Library library({"libthere-is-none.so.1", "libm.so.6"});
@@ -30,29 +32,36 @@ TEST_CASE("what is not there is reported with the places where it was sought") {
 }
 
 TEST_CASE("a variable says whose kernels serve; a library that has to be there is missed aloud") {
-  using taper::kernels::cuda::check_wish;
-  using taper::kernels::cuda::Wish;
-  using taper::kernels::cuda::wish_for;
-  const auto wish = [](const char* value) {
-    setenv("TAPER_TEST_WISH", value, 1);
-    return wish_for("TAPER_TEST_WISH", "cublas");
+  const auto choice = [](const char* value, const std::string& (*problem)()) {
+    value ? setenv("TAPER_TEST_CHOICE", value, 1) : unsetenv("TAPER_TEST_CHOICE");
+    return LibraryChoice("TAPER_TEST_CHOICE", "cublas", problem);
   };
-  unsetenv("TAPER_TEST_WISH");
-  CHECK(wish_for("TAPER_TEST_WISH", "cublas") == Wish::kAuto);
-  CHECK(wish("") == Wish::kAuto);
-  CHECK(wish("auto") == Wish::kAuto);
-  CHECK(wish("own") == Wish::kOwn);
-  CHECK(wish("cublas") == Wish::kLibrary);
-  CHECK(wish("cudnn") == Wish::kUnknown);
-  const auto answer = [&](const char* value, const char* problem) {
-    const taper::kernels::Status status =
-        check_wish(wish(value), "TAPER_TEST_WISH", "cublas", problem);
+  const auto there = []() -> const std::string& {
+    static const std::string nothing;
+    return nothing;
+  };
+  const auto missing = []() -> const std::string& {
+    static const std::string problem = "libcublas.so.13 was not found";
+    return problem;
+  };
+  for (const char* const value : {"", "auto", static_cast<const char*>(nullptr)}) {
+    CHECK(choice(value, there).is_library());
+    CHECK_FALSE(choice(value, missing).is_library());
+  }
+  const auto unopened = []() -> const std::string& { throw std::logic_error("it was opened"); };
+  CHECK_FALSE(choice("own", unopened).is_library());
+
+  const auto answer = [&](const char* value, const std::string& (*problem)()) {
+    const LibraryChoice made = choice(value, problem);
+    CHECK(made.is_library());
+    const taper::kernels::Status status = made.check();
     CHECK((status.ok() || status.code == taper::kernels::Code::kDeviceError));
     return std::string(status.ok() ? "" : status.what);
   };
-  CHECK(answer("cublas", "") == "");
-  CHECK(answer("cublas", "libcublas.so.13 was not found") ==
-        "TAPER_TEST_WISH=cublas, but libcublas.so.13 was not found");
-  CHECK(answer("cudnn", "") == "TAPER_TEST_WISH=cudnn is none of auto, own, cublas");
-  unsetenv("TAPER_TEST_WISH");
+  CHECK(answer("cublas", there) == "");
+  CHECK(answer("cublas", missing) == "TAPER_TEST_CHOICE=cublas, but libcublas.so.13 was not found");
+  CHECK(answer("cudnn", unopened) == "TAPER_TEST_CHOICE=cudnn is none of auto, own, cublas");
+  CHECK(choice("cudnn", unopened).problem() == answer("cudnn", unopened));
+  CHECK(choice("own", missing).problem() == missing());
+  unsetenv("TAPER_TEST_CHOICE");
 }

@@ -13,14 +13,17 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 template <class T>
 class Tensors {
  public:
-  explicit Tensors(const std::vector<int64_t>& sizes, int64_t shift = 0) : shift_(shift) {
+  /// The first state is from `lowest` on: a mean of squares is over the square of a mean.
+  explicit Tensors(const std::vector<int64_t>& sizes, int64_t shift = 0, double lowest = -1)
+      : shift_(shift) {
     unsigned seed = 70;
     for (const int64_t size : sizes) {
       sizes_.push_back(size);
       for (auto& array : arrays_) {
         // Squares are not negative.
-        const double low = std::is_integral_v<T> ? 1 : &array - arrays_ >= 3 ? 0 : -1;
-        const double high = std::is_integral_v<T> ? 100 : 1;
+        const auto k = &array - arrays_;
+        const double low = std::is_integral_v<T> ? 1 : k == 2 ? lowest : k >= 3 ? 0 : -1;
+        const double high = std::is_integral_v<T> ? 100 : low + (low < 0 ? 2 : 1);
         array.push_back(std::make_unique<Twin<T>>(numbers<T>(size + shift, ++seed, low, high)));
       }
     }
@@ -69,6 +72,8 @@ OptimizerArgs arguments(const std::vector<TensorRef>& refs) {
   args.beta1 = 0.9;
   args.beta2 = 0.99;
   args.eps = 1e-6;
+  args.alpha = 0.9;
+  args.lr_decay = 0.1;
   return args;
 }
 
@@ -88,6 +93,13 @@ const auto kSgd = [](const KernelTable& table, const OptimizerArgs& args, Stream
 const auto kAdam = [](const KernelTable& table, const OptimizerArgs& args, Stream stream) {
   return table.adam_step(args, stream);
 };
+const auto kRmsprop = [](const KernelTable& table, const OptimizerArgs& args, Stream stream) {
+  return table.rmsprop_step(args, stream);
+};
+const auto kAdagrad = [](const KernelTable& table, const OptimizerArgs& args, Stream stream) {
+  return table.adagrad_step(args, stream);
+};
+constexpr double kSquares = 1.5;  // where their means begin
 const auto kNothing = [](OptimizerArgs&, bool) {};
 
 }  // namespace
@@ -131,6 +143,36 @@ TEMPLATE_TEST_CASE("Adam on CUDA is the CPU's", "", TAPER_FLOATING_TYPES) {
   });
 }
 
+TEMPLATE_TEST_CASE("RMSprop on CUDA is the CPU's", "", TAPER_FLOATING_TYPES) {
+  using T = TestType;
+  const auto check = [](const std::vector<int64_t>& sizes, int64_t shift, auto set) {
+    Tensors<T> tensors(sizes, shift, kSquares);
+    run(tensors, 1, kRmsprop, set);
+    tensors.check(4 * tolerance<T>());
+  };
+  check(kSizes, 0, kNothing);
+  check(kSizes, 1, [](OptimizerArgs& args, bool) { args.momentum = 0.9; });
+  check(many(), 0, [](OptimizerArgs& args, bool) { args.centered = true; });
+  check({100, 5000}, 0, [](OptimizerArgs& args, bool) {
+    args.momentum = 0.9;
+    args.centered = true;
+    args.weight_decay = 0.1;
+    args.maximize = true;
+  });
+}
+
+TEMPLATE_TEST_CASE("Adagrad on CUDA is the CPU's", "", TAPER_FLOATING_TYPES) {
+  using T = TestType;
+  const auto check = [](const std::vector<int64_t>& sizes, int64_t shift, auto set) {
+    Tensors<T> tensors(sizes, shift, kSquares);
+    run(tensors, 1, kAdagrad, set);
+    tensors.check(4 * tolerance<T>());
+  };
+  check(kSizes, 0, kNothing);
+  check(kSizes, 1, [](OptimizerArgs& args, bool) { args.maximize = true; });
+  check(many(), 0, [](OptimizerArgs& args, bool) { args.weight_decay = 0.1; });
+}
+
 TEST_CASE("an optimizer on CUDA undoes the loss scale, and does nothing after an overflow") {
   Twin<float> found_inf(1), inv_scale(std::vector<float>{1 / 64.f});
   for (const float found : {0.f, 1.f}) {
@@ -140,35 +182,41 @@ TEST_CASE("an optimizer on CUDA undoes the loss scale, and does nothing after an
       args.found_inf = side(found_inf, device);
       args.inv_scale = side(inv_scale, device);
     };
-    Tensors<float> sgd({50, 4100}), adam({50, 4100});
-    run(sgd, 1, kSgd, set);
-    run(adam, 1, kAdam, set);
-    sgd.check(1e-6);
-    adam.check(4e-6);
-    Tensors<float> untouched({50, 4100});
-    CHECK((sgd.param(0).download() == untouched.param(0).download()) == (found != 0));
-    CHECK((adam.param(1).download() == untouched.param(1).download()) == (found != 0));
+    const auto check = [&](const auto& step, double lowest, double relative) {
+      Tensors<float> stepped({50, 4100}, 0, lowest), untouched({50, 4100}, 0, lowest);
+      run(stepped, 1, step, set);
+      stepped.check(relative);
+      CHECK((stepped.param(1).download() == untouched.param(1).download()) == (found != 0));
+    };
+    check(kSgd, -1, 1e-6);
+    check(kAdam, -1, 4e-6);
+    check(kRmsprop, kSquares, 4e-6);
+    check(kAdagrad, kSquares, 4e-6);
   }
 }
 
 TEST_CASE("an optimizer on CUDA leaves the parameters alone when a label was no class") {
   Twin<float> logits(numbers<float>(3, 71)), loss(1), log_sum_exp(1);
   Twin<int64_t> target(std::vector<int64_t>{3});
-  Tensors<float> sgd({50}), adam({50}), untouched({50});
-  require_ok(
-      cuda_table().cross_entropy_forward(loss.device(), log_sum_exp.device(), logits.device(),
-                                         {kFloat, 1, 3, target.device(), -100}, cuda_stream()));
-  const auto step = [](Tensors<float>& tensors, const auto& kernel) {
-    const std::vector<TensorRef> refs = tensors.refs(true, 1);
-    require_ok(kernel(cuda_table(), arguments<float>(refs), cuda_stream()));
+  const auto check = [&](const auto& kernel) {
+    Tensors<float> stepped({50}, 0, kSquares), untouched({50}, 0, kSquares);
+    const auto step = [&] {
+      const std::vector<TensorRef> refs = stepped.refs(true, 1);
+      require_ok(kernel(cuda_table(), arguments<float>(refs), cuda_stream()));
+    };
+    require_ok(
+        cuda_table().cross_entropy_forward(loss.device(), log_sum_exp.device(), logits.device(),
+                                           {kFloat, 1, 3, target.device(), -100}, cuda_stream()));
+    step();
+    check_fault(Code::kIndexOutOfRange, kTestOp, 3, 3);
+    CHECK(stepped.param(0).download() == untouched.param(0).download());
+    step();  // once reported, all goes on
+    CHECK(stepped.param(0).download() != untouched.param(0).download());
   };
-  step(sgd, kSgd);
-  step(adam, kAdam);
-  check_fault(Code::kIndexOutOfRange, kTestOp, 3, 3);
-  CHECK(sgd.param(0).download() == untouched.param(0).download());
-  CHECK(adam.param(0).download() == untouched.param(0).download());
-  step(sgd, kSgd);  // once reported, all goes on
-  CHECK(sgd.param(0).download() != untouched.param(0).download());
+  check(kSgd);
+  check(kAdam);
+  check(kRmsprop);
+  check(kAdagrad);
 }
 
 TEMPLATE_TEST_CASE("the norms of a list on CUDA are the CPU's", "", TAPER_FLOATING_TYPES) {

@@ -148,4 +148,8 @@ TEST_CASE("an optimizer leaves the parameters alone after an index out of range"
   check(adam);
   optim::AdamW adamw(parameters, optim::AdamWOptions(0.1));
   check(adamw);
+  optim::RMSprop rmsprop(parameters, optim::RMSpropOptions(0.1).momentum(0.9).centered(true));
+  check(rmsprop);
+  optim::Adagrad adagrad(parameters, optim::AdagradOptions(0.1));
+  check(adagrad);
 }

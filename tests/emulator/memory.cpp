@@ -178,4 +178,9 @@ TEST_CASE("What is not freed is listed with the line that made it") {
   CHECK_CUDA(cudaStreamDestroy(stream));
   CHECK_CUDA(cudaFreeHost(pinned));
   CHECK_CUDA(cudaFree(memory));
+  cudaEvent_t alike[3] = {};
+  const int line = __LINE__ + 1;
+  for (cudaEvent_t& made : alike) CHECK_CUDA(cudaEventCreate(&made));
+  CHECK_THAT(taper::emulator::live_objects(), ContainsSubstring(line_here(line) + ", 3 times"));
+  for (cudaEvent_t made : alike) CHECK_CUDA(cudaEventDestroy(made));
 }
