@@ -140,9 +140,9 @@ bool Machine::is_pinned(const void* p) const {
 }
 
 bool Machine::is_only_the_hosts(const void* p) const {
+  if (!p || device_of(p) >= 0 || is_pinned(p)) return false;
   // Behind the end of pinned memory is where a kernel's loop over it may stop.
-  const auto* const before = static_cast<const char*>(p) - 1;
-  if (!p || device_of(p) >= 0 || is_pinned(p) || is_pinned(before)) return false;
+  if (is_pinned(static_cast<const char*>(p) - 1)) return false;
   Dl_info image;
   if (dladdr(p, &image) != 0) return false;
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
