@@ -29,18 +29,17 @@ Tensor Adagrad::step(LossClosure closure) {
   const NoGradGuard quiet;
   Tensor loss = run_closure(closure);
   if (is_skipped()) return loss;
+  detail::check_grads("Adagrad", param_groups_);
   for (const OptimizerParamGroup& group : param_groups_) {
     const AdagradOptions& options = options_of<AdagradOptions>(group);
-    detail::TensorLists lists;
+    detail::TensorLists lists("Adagrad");
     for (const Tensor& param : group.params()) {
       if (!param.grad().defined()) continue;
-      detail::check_grad("Adagrad", param);
       AdagradParamState& state = state_of<AdagradParamState>(param);
       if (!state.sum().defined()) {
         state.sum() = full(param.sizes(), options.initial_accumulator_value(), param.options());
       }
-      ++state.step();
-      lists.add(param, static_cast<double>(state.step()), {&state.sum()});
+      lists.add(param, &state.step(), {&state.sum()});
     }
     kernels::OptimizerArgs args{};
     args.lr = options.lr();
@@ -48,7 +47,7 @@ Tensor Adagrad::step(LossClosure closure) {
     args.maximize = options.maximize();
     args.eps = options.eps();
     args.lr_decay = options.lr_decay();
-    lists.run(&kernels::KernelTable::adagrad_step, "Adagrad", args, found_inf_, inv_scale_);
+    lists.run(&kernels::KernelTable::adagrad_step, args, found_inf_, inv_scale_);
   }
   return loss;
 }

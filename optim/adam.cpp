@@ -47,21 +47,14 @@ Tensor AdamFamily<Options, kDecoupled>::step(LossClosure closure) {
   const NoGradGuard quiet;
   Tensor loss = run_closure(closure);
   if (is_skipped()) return loss;
+  check_grads(kName, param_groups_);
   for (const OptimizerParamGroup& group : param_groups_) {
     const Options& options = options_of<Options>(group);
-    TensorLists lists;
+    TensorLists lists(kName);
     for (const Tensor& param : group.params()) {
       if (!param.grad().defined()) continue;
-      check_grad(kName, param);
       AdamParamState& state = state_of<AdamParamState>(param);
-      const auto start_at_zero = [&](Tensor& moment) {
-        if (!moment.defined()) moment = zeros(param.sizes(), param.options());
-      };
-      start_at_zero(state.exp_avg());
-      start_at_zero(state.exp_avg_sq());
-      if (options.amsgrad()) start_at_zero(state.max_exp_avg_sq());
-      ++state.step();
-      lists.add(param, static_cast<double>(state.step()),
+      lists.add(param, &state.step(),
                 {&state.exp_avg(), &state.exp_avg_sq(),
                  options.amsgrad() ? &state.max_exp_avg_sq() : nullptr});
     }
@@ -74,7 +67,7 @@ Tensor AdamFamily<Options, kDecoupled>::step(LossClosure closure) {
     args.eps = options.eps();
     args.decoupled = kDecoupled;
     args.amsgrad = options.amsgrad();
-    lists.run(&kernels::KernelTable::adam_step, kName, args, found_inf_, inv_scale_);
+    lists.run(&kernels::KernelTable::adam_step, args, found_inf_, inv_scale_);
   }
   return loss;
 }

@@ -251,8 +251,9 @@ class TAPER_API Optimizer {
   /// All or nothing. Throws when groups or shapes do not fit those of this optimizer.
   virtual void load(serialize::InputArchive& archive);
 
-  /// For gradient scaling, one float each on the parameters' device: a step multiplies gradients by
-  /// `inv_scale`, and does nothing while `found_inf` is not zero. Undefined tensors switch it off.
+  /// For gradient scaling, one float each: a step multiplies gradients by `inv_scale`, and does
+  /// nothing while `found_inf` is not zero. To be on the parameters' device; for those on others
+  /// they are copied, which waits where the other is the CPU. Undefined tensors switch it off.
   void set_grad_scale(Tensor found_inf, Tensor inv_scale);
 
  protected:

@@ -29,23 +29,16 @@ Tensor RMSprop::step(LossClosure closure) {
   const NoGradGuard quiet;
   Tensor loss = run_closure(closure);
   if (is_skipped()) return loss;
+  detail::check_grads("RMSprop", param_groups_);
   for (const OptimizerParamGroup& group : param_groups_) {
     const RMSpropOptions& options = options_of<RMSpropOptions>(group);
-    detail::TensorLists lists;
+    detail::TensorLists lists("RMSprop");
     for (const Tensor& param : group.params()) {
       if (!param.grad().defined()) continue;
-      detail::check_grad("RMSprop", param);
       RMSpropParamState& state = state_of<RMSpropParamState>(param);
-      const auto started = [&](Tensor& moment, bool is_used) -> Tensor* {
-        if (!is_used) return nullptr;
-        if (!moment.defined()) moment = zeros(param.sizes(), param.options());
-        return &moment;
-      };
-      ++state.step();
-      lists.add(param, static_cast<double>(state.step()),
-                {started(state.square_avg(), true),
-                 started(state.momentum_buffer(), options.momentum() > 0),
-                 started(state.grad_avg(), options.centered())});
+      lists.add(param, &state.step(),
+                {&state.square_avg(), options.momentum() > 0 ? &state.momentum_buffer() : nullptr,
+                 options.centered() ? &state.grad_avg() : nullptr});
     }
     kernels::OptimizerArgs args{};
     args.lr = options.lr();
@@ -55,7 +48,7 @@ Tensor RMSprop::step(LossClosure closure) {
     args.momentum = options.momentum();
     args.alpha = options.alpha();
     args.centered = options.centered();
-    lists.run(&kernels::KernelTable::rmsprop_step, "RMSprop", args, found_inf_, inv_scale_);
+    lists.run(&kernels::KernelTable::rmsprop_step, args, found_inf_, inv_scale_);
   }
   return loss;
 }

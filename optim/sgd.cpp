@@ -29,19 +29,18 @@ Tensor SGD::step(LossClosure closure) {
   const NoGradGuard quiet;
   Tensor loss = run_closure(closure);
   if (is_skipped()) return loss;
+  detail::check_grads("SGD", param_groups_);
   for (const OptimizerParamGroup& group : param_groups_) {
     const SGDOptions& options = options_of<SGDOptions>(group);
-    detail::TensorLists lists;
+    detail::TensorLists lists("SGD");
     for (const Tensor& param : group.params()) {
       if (!param.grad().defined()) continue;
-      detail::check_grad("SGD", param);
       if (options.momentum() == 0) {
         lists.add(param, 1, {});
         continue;
       }
       Tensor& buffer = state_of<SGDParamState>(param).momentum_buffer();
       const bool is_first = !buffer.defined();
-      if (is_first) buffer = empty(param.sizes(), param.options());
       lists.add(param, is_first ? 1 : 2, {&buffer});
     }
     kernels::OptimizerArgs args{};
@@ -51,7 +50,7 @@ Tensor SGD::step(LossClosure closure) {
     args.momentum = options.momentum();
     args.dampening = options.dampening();
     args.nesterov = options.nesterov();
-    lists.run(&kernels::KernelTable::sgd_step, "SGD", args, found_inf_, inv_scale_);
+    lists.run(&kernels::KernelTable::sgd_step, args, found_inf_, inv_scale_);
   }
   return loss;
 }

@@ -74,12 +74,18 @@ def main():
     parser.add_argument("--data", default="")
     options = parser.parse_args()
 
+    if not os.path.exists(options.program):
+        parser.error(f"there is no {options.program}: scripts/test builds it, and after scripts/demo "
+                     "`cmake --build build/release --target side_by_side`")
     command = [options.program]
     for name in ("steps", "batch", "seed", "threads", "dtype"):
         command += [f"--{name}", str(getattr(options, name))]
     if options.data:
         command += ["--data", options.data]
-    folder, *ours = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n")
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(done.returncode)  # it has said why
+    folder, *ours = done.stdout.split("\n")
     print(f"{'step':>5} {'PyTorch':>22} {'Taper':>22} {'relative':>10}")
     worst_early = worst = 0.0
     for step, (theirs, mine) in enumerate(zip(reference(folder, options), map(float, ours))):

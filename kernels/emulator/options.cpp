@@ -17,6 +17,12 @@ struct Setting {
   void (*read)(Options& options, std::string_view value);  // throws std::invalid_argument
 };
 
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
 uint64_t number(std::string_view text, uint64_t least, uint64_t most) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -135,7 +141,7 @@ Options parse_options(const std::string& text) {
   std::string_view rest = text;
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view item = rest.substr(0, comma);
+    const std::string_view item = trimmed(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     if (item.empty()) continue;
     const size_t equals = item.find('=');

@@ -24,6 +24,7 @@ TEST_CASE("TAPER_EMULATOR is read item by item") {
   CHECK(parse_options("multiprocessors=132").multiprocessors == 132);
   CHECK_FALSE(parse_options("kernels=off").kernels);
   CHECK_FALSE(parse_options("").deferred);
+  CHECK(parse_options(" devices=2, threads=1 ,, ").threads == 1);
 }
 
 TEST_CASE("protect=key is refused where there are no protection keys") {
