@@ -1,7 +1,6 @@
 #include "taper/optim/adam.h"
 
 #include "taper/autograd/grad_mode.h"
-#include "taper/core/factories.h"
 #include "taper/optim/adamw.h"
 #include "taper/optim/multi_tensor.h"
 

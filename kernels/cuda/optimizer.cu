@@ -1,4 +1,5 @@
 #include <cmath>
+#include <initializer_list>
 
 #include "taper/kernels/cuda/kernels.h"
 #include "taper/kernels/cuda/tensor_list.h"
@@ -236,6 +237,29 @@ __global__ void __launch_bounds__(kListBlock)
   });
 }
 
+/// The kernel over all tensors of the list: parameter, gradient, and as many arrays of the state as
+/// `uses` has places, null where that says so. set_own(tensor, own) makes what is the tensor's own.
+template <class Batch, class Numbers, class SetOwn>
+Status step_tensors(void (*kernel)(Batch, Numbers, StepGate), const Numbers& numbers,
+                    const OptimizerArgs& args, const Stream& stream,
+                    std::initializer_list<bool> uses, const SetOwn& set_own) {
+  return for_tensor_batches<Batch>(
+      args, kChunk,
+      [&](const TensorRef& tensor, void** pointers, auto& own) {
+        *pointers++ = tensor.param;
+        *pointers++ = const_cast<void*>(tensor.grad);
+        int k = 0;
+        for (const bool is_used : uses) {
+          *pointers++ = is_used ? tensor.state[k] : nullptr;
+          ++k;
+        }
+        set_own(tensor, own);
+      },
+      [&](const Batch& batch, unsigned blocks) {
+        return launch(stream, kernel, blocks, kListBlock, 0, batch, numbers, gate_of(args, stream));
+      });
+}
+
 }  // namespace
 
 Status sgd_step(const OptimizerArgs& args, Stream stream) {
@@ -247,18 +271,9 @@ Status sgd_step(const OptimizerArgs& args, Stream stream) {
                                 static_cast<C>(1 - args.dampening),
                                 args.nesterov,
                                 args.weight_decay != 0};
-    return for_tensor_batches<SgdBatch>(
-        args, kChunk,
-        [&](const TensorRef& tensor, void** pointers, FirstStep& first) {
-          pointers[0] = tensor.param;
-          pointers[1] = const_cast<void*>(tensor.grad);
-          pointers[2] = args.momentum != 0 ? tensor.state[0] : nullptr;
-          first.value = tensor.step == 1;
-        },
-        [&](const SgdBatch& batch, unsigned blocks) {
-          return launch(stream, sgd_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
-                        gate_of(args, stream));
-        });
+    return step_tensors(
+        sgd_step_chunks<T>, numbers, args, stream, {args.momentum != 0},
+        [](const TensorRef& tensor, FirstStep& first) { first.value = tensor.step == 1; });
   });
 }
 
@@ -275,23 +290,16 @@ Status adam_step(const OptimizerArgs& args, Stream stream) {
                                  args.weight_decay != 0 && args.decoupled};
     double known = -1;  // most tensors are at the same step
     AdamStep<C> of_step{};
-    return for_tensor_batches<AdamBatch<C>>(
-        args, kChunk,
-        [&](const TensorRef& tensor, void** pointers, AdamStep<C>& step) {
-          pointers[0] = tensor.param;
-          pointers[1] = const_cast<void*>(tensor.grad);
-          for (int k = 0; k < (args.amsgrad ? 3 : 2); ++k) pointers[2 + k] = tensor.state[k];
-          if (tensor.step != known) {
-            known = tensor.step;
-            of_step = {static_cast<C>(-args.lr / (1 - std::pow(args.beta1, known))),
-                       static_cast<C>(1 / std::sqrt(1 - std::pow(args.beta2, known)))};
-          }
-          step = of_step;
-        },
-        [&](const AdamBatch<C>& batch, unsigned blocks) {
-          return launch(stream, adam_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
-                        gate_of(args, stream));
-        });
+    return step_tensors(adam_step_chunks<T>, numbers, args, stream, {true, true, args.amsgrad},
+                        [&](const TensorRef& tensor, AdamStep<C>& step) {
+                          if (tensor.step != known) {
+                            known = tensor.step;
+                            of_step = {
+                                static_cast<C>(-args.lr / (1 - std::pow(args.beta1, known))),
+                                static_cast<C>(1 / std::sqrt(1 - std::pow(args.beta2, known)))};
+                          }
+                          step = of_step;
+                        });
   });
 }
 
@@ -302,19 +310,9 @@ Status rmsprop_step(const OptimizerArgs& args, Stream stream) {
                                     static_cast<C>(args.alpha), static_cast<C>(1 - args.alpha),
                                     static_cast<C>(args.eps),   static_cast<C>(args.momentum),
                                     args.weight_decay != 0};
-    return for_tensor_batches<RmspropBatch>(
-        args, kChunk,
-        [&](const TensorRef& tensor, void** pointers, Nothing&) {
-          pointers[0] = tensor.param;
-          pointers[1] = const_cast<void*>(tensor.grad);
-          pointers[2] = tensor.state[0];
-          pointers[3] = args.momentum > 0 ? tensor.state[1] : nullptr;
-          pointers[4] = args.centered ? tensor.state[2] : nullptr;
-        },
-        [&](const RmspropBatch& batch, unsigned blocks) {
-          return launch(stream, rmsprop_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
-                        gate_of(args, stream));
-        });
+    return step_tensors(rmsprop_step_chunks<T>, numbers, args, stream,
+                        {true, args.momentum > 0, args.centered},
+                        [](const TensorRef&, Nothing&) {});
   });
 }
 
@@ -323,18 +321,11 @@ Status adagrad_step(const OptimizerArgs& args, Stream stream) {
     using C = compute_t<T>;
     const AdagradNumbers<C> numbers{static_cast<C>(args.weight_decay), static_cast<C>(args.eps),
                                     args.weight_decay != 0};
-    return for_tensor_batches<AdagradBatch<C>>(
-        args, kChunk,
-        [&](const TensorRef& tensor, void** pointers, AdagradStep<C>& step) {
-          pointers[0] = tensor.param;
-          pointers[1] = const_cast<void*>(tensor.grad);
-          pointers[2] = tensor.state[0];
-          step.size = static_cast<C>(-args.lr / (1 + (tensor.step - 1) * args.lr_decay));
-        },
-        [&](const AdagradBatch<C>& batch, unsigned blocks) {
-          return launch(stream, adagrad_step_chunks<T>, blocks, kListBlock, 0, batch, numbers,
-                        gate_of(args, stream));
-        });
+    return step_tensors(adagrad_step_chunks<T>, numbers, args, stream, {true},
+                        [&](const TensorRef& tensor, AdagradStep<C>& step) {
+                          step.size =
+                              static_cast<C>(-args.lr / (1 + (tensor.step - 1) * args.lr_decay));
+                        });
   });
 }
 
