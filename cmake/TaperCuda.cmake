@@ -54,12 +54,9 @@ set(_no_unique)
 if(NOT TAPER_SHARED AND TAPER_HAS_NO_GNU_UNIQUE)  # see kernels/emulator/CMakeLists.txt
   set(_no_unique ,-fno-gnu-unique)
 endif()
-# Compressed as far as it goes, the plugin is a sixth as large.
-set(_flags -std=c++20 -O3 --expt-relaxed-constexpr --compress-mode=size -ccbin ${CMAKE_CXX_COMPILER}
-    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique}
-    -DTAPER_CUDA_HARDWARE -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}" -I${TAPER_INCLUDE_DIR})
-# The front end takes longer than the assembler, and runs once for each virtual architecture: the
-# oldest's PTX is assembled for all but the newest.
+# For all .cu files, the plugin's and others. The front end takes longer than the assembler, and runs
+# once for each virtual architecture: the oldest's PTX is assembled for all but the newest.
+set(TAPER_NVCC_FLAGS -std=c++20 -O3 -ccbin ${CMAKE_CXX_COMPILER} -I${TAPER_INCLUDE_DIR})
 list(GET TAPER_CUDA_ARCHITECTURES 0 _oldest)
 list(GET TAPER_CUDA_ARCHITECTURES -1 _newest)
 set(_real)
@@ -70,12 +67,17 @@ foreach(arch IN LISTS TAPER_CUDA_ARCHITECTURES)
 endforeach()
 if(_real)
   list(JOIN _real "," _real)
-  list(APPEND _flags -gencode=arch=compute_${_oldest},code=[${_real}])
+  list(APPEND TAPER_NVCC_FLAGS -gencode=arch=compute_${_oldest},code=[${_real}])
 endif()
-list(APPEND _flags -gencode=arch=compute_${_newest},code=[sm_${_newest},compute_${_newest}])
+list(APPEND TAPER_NVCC_FLAGS
+     -gencode=arch=compute_${_newest},code=[sm_${_newest},compute_${_newest}])
+# And what the plugin needs besides. Compressed as far as it goes, it is a sixth as large.
+set(_flags --expt-relaxed-constexpr --compress-mode=size
+    -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique}
+    -DTAPER_CUDA_HARDWARE -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}")
 
-# taper_nvcc(<variable> <file>...): the object files of .cu files.
-function(taper_nvcc variable)
+# taper_nvcc(<variable> "<flag>;..." <file>...): the object files of .cu files.
+function(taper_nvcc variable flags)
   set(_objects)
   set(_dir ${PROJECT_BINARY_DIR}/cuda)
   file(MAKE_DIRECTORY ${_dir})
@@ -84,8 +86,8 @@ function(taper_nvcc variable)
     set(_object ${_dir}/${_name}.o)
     add_custom_command(
       OUTPUT ${_object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${TAPER_NVCC} ${_flags} -MD -MF ${_object}.d
-              -c ${file} -o ${_object}
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${TAPER_NVCC} ${TAPER_NVCC_FLAGS} ${flags}
+              -MD -MF ${_object}.d -c ${file} -o ${_object}
       DEPENDS ${file} DEPFILE ${_object}.d
       COMMENT "Building CUDA object ${_name}.o" VERBATIM)
     list(APPEND _objects ${_object})
@@ -96,7 +98,7 @@ endfunction()
 
 file(GLOB _host CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cpp)
 file(GLOB _device CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
-taper_nvcc(_objects ${_device})
+taper_nvcc(_objects "${_flags}" ${_device})
 add_library(taper_cuda_host OBJECT EXCLUDE_FROM_ALL ${_host})
 taper_private_settings(taper_cuda_host)
 target_link_libraries(taper_cuda_host PRIVATE taper_private)

@@ -16,7 +16,7 @@ namespace taper::cuda {
 TAPER_API bool is_available();
 /// Number of CUDA devices, 16 at most; 0 where none can be used. Never throws.
 TAPER_API DeviceIndex device_count();
-/// Why is_available() is false, in one sentence; empty when it is true.
+/// Why is_available() is false, a sentence without its full stop; empty when it is true.
 TAPER_API std::string why_not_available();
 /// Whether convolutions go through cuDNN.
 TAPER_API bool cudnn_is_available();

@@ -6,6 +6,10 @@
 
 // Streams and events, with the meaning and the names of torch.cuda's.
 
+// What cudaStream_t and cudaEvent_t point to; CUDA's own headers are not needed for that.
+struct CUstream_st;
+struct CUevent_st;
+
 namespace taper::cuda {
 
 class Event;
@@ -22,8 +26,9 @@ class TAPER_API Stream {
 
   DeviceIndex device_index() const { return device_; }
   Device device() const { return Device(kCUDA, device_); }
-  /// cudaStream_t
-  void* handle() const { return handle_; }
+  /// The cudaStream_t, for work of the program's own: `kernel<<<grid, block, 0, stream>>>(...)`.
+  CUstream_st* stream() const { return static_cast<CUstream_st*>(handle_); }
+  operator CUstream_st*() const { return stream(); }
   /// Another one for each stream of a device.
   int64_t id() const { return static_cast<int64_t>(reinterpret_cast<intptr_t>(handle_)); }
   /// Waits until all its work has run.
@@ -66,6 +71,10 @@ class TAPER_API Event {
   /// Milliseconds from this event to the later one; both with timing, recorded and past.
   float elapsed_time(const Event& later) const;
   bool is_created() const { return handle_ != nullptr; }
+  /// The cudaEvent_t; null before the first record.
+  CUevent_st* event() const { return static_cast<CUevent_st*>(handle_); }
+  /// The device it was recorded on; -1 before the first record.
+  DeviceIndex device_index() const { return device_; }
 
  private:
   friend class Stream;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 
 #include "taper/core/device.h"
 #include "taper/core/dtype.h"
@@ -13,7 +14,7 @@ enum class Layout : int8_t { Strided };
 constexpr Layout kStrided = Layout::Strided;
 
 /// What a factory needs to know besides the shape. Every part can be left out; a dtype or a device
-/// converts by itself: `zeros({2}, kLong)`, `zeros({2}, device)`.
+/// converts by itself: `zeros({2}, kLong)`, `zeros({2}, device)`, `zeros({2}, "cuda:1")`.
 class TensorOptions {
  public:
   TensorOptions() = default;
@@ -22,6 +23,10 @@ class TensorOptions {
   TensorOptions(Device device) : device_(device) {}
   TensorOptions(DeviceType type) : device_(Device(type)) {}
   TensorOptions(Layout) {}
+  /// What makes a Device: its text, or its type and number, `zeros({2}, {kCUDA, 1})`.
+  template <class... Args>
+    requires std::is_constructible_v<Device, Args...>
+  TensorOptions(Args&&... args) : device_(Device(static_cast<Args&&>(args)...)) {}
 
   [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> dtype) const {
     TensorOptions out = *this;

@@ -149,10 +149,22 @@ class TAPER_API Tensor {
   }
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() && = delete;
-  template <class T, size_t N>
-  auto packed_accessor64() const& {
-    return accessor<T, N>();
+  /// The same for a CUDA kernel of the program's own: handed over by value, on any device. With
+  /// 32-bit indices, throws for more elements than those can count.
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const& {
+    check_packed_accessor(dtype_of<std::remove_const_t<T>>, N, true);
+    return {static_cast<T*>(impl().data()), impl().sizes.data(), impl().strides.data()};
   }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() && = delete;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const& {
+    check_packed_accessor(dtype_of<std::remove_const_t<T>>, N, false);
+    return {static_cast<T*>(impl().data()), impl().sizes.data(), impl().strides.data()};
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
   /// The one element, as a Scalar or as T. Throws unless there is exactly one.
   Scalar item() const;
   template <class T>
@@ -165,10 +177,6 @@ class TAPER_API Tensor {
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
     return to(dtype.type, non_blocking, copy);
-  }
-  Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
-  Tensor to(DeviceType device, bool non_blocking = false, bool copy = false) const {
-    return to(Device(device), non_blocking, copy);
   }
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
@@ -298,6 +306,7 @@ class TAPER_API Tensor {
     return *impl_.get();
   }
   TensorImpl* unsafe_impl() const { return impl_.get(); }
+  TensorImpl* unsafeGetTensorImpl() const { return unsafe_impl(); }
   TensorImplRef& impl_ref() { return impl_; }
   const TensorImplRef& impl_ref() const { return impl_; }
 
@@ -308,6 +317,7 @@ class TAPER_API Tensor {
   }
   [[noreturn]] TAPER_COLD void fail_data_access(ScalarType wanted) const;
   void check_accessor(ScalarType wanted, size_t rank) const;
+  void check_packed_accessor(ScalarType wanted, size_t rank, bool is_32_bit) const;
   // A view takes part in its base's history: see autograd/view.cpp.
   bool view_requires_grad() const { return impl().base != nullptr && base_requires_grad(); }
   bool base_requires_grad() const;

@@ -100,7 +100,7 @@ Stream current_stream(DeviceIndex device) {
 }
 
 void set_stream(const Stream& stream) {
-  taper::detail::thread_state.cuda_streams[stream.device_index()] = stream.handle();
+  taper::detail::thread_state.cuda_streams[stream.device_index()] = stream.stream();
 }
 
 StreamGuard::StreamGuard(const Stream& stream)
@@ -148,7 +148,7 @@ void Event::record(const Stream& stream) {
   TAPER_CHECK(device_ == stream.device_index(),
               "Event::record: the event belongs to cuda:", int(device_), ", the stream to ",
               stream.device());
-  check_runtime(runtime.event_record(handle_, as_stream(stream.device_index(), stream.handle())),
+  check_runtime(runtime.event_record(handle_, as_stream(stream.device_index(), stream.stream())),
                 "Event::record", stream.device());
   recorded_ = true;
 }
@@ -157,7 +157,7 @@ void Event::block(const Stream& stream) const {
   if (!recorded_) return;
   check_runtime(
       cuda_module("Event::block")
-          .runtime.stream_wait_event(as_stream(stream.device_index(), stream.handle()), handle_),
+          .runtime.stream_wait_event(as_stream(stream.device_index(), stream.stream()), handle_),
       "Event::block", stream.device());
 }
 

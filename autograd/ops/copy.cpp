@@ -136,9 +136,6 @@ Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy) co
 Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
   return to_impl(*this, device(), dtype, non_blocking, copy);
 }
-Tensor Tensor::to(Device device, bool non_blocking, bool copy) const {
-  return to_impl(*this, device, scalar_type(), non_blocking, copy);
-}
 Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
   return to_impl(*this, device, dtype, non_blocking, copy);
 }
@@ -167,7 +164,7 @@ void Tensor::record_stream(const cuda::Stream& stream) const {
   kernels::check_runtime(
       kernels::cuda_module("record_stream")
           .runtime.record_stream(impl().storage->data,
-                                 kernels::Stream{nullptr, stream.handle(), stream.device_index()}),
+                                 kernels::Stream{nullptr, stream.stream(), stream.device_index()}),
       "record_stream", device());
 }
 

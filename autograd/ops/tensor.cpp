@@ -2,6 +2,8 @@
 
 #include "taper/core/tensor.h"
 
+#include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include "taper/autograd/ops/op.h"
@@ -24,6 +26,19 @@ void Tensor::check_accessor(ScalarType wanted, size_t rank) const {
               " dims but tensor has ", dim());
   TAPER_CHECK(is_cpu(), "accessor: expected a tensor on the CPU, but this one is on ", device(),
               ". Call cpu() first.");
+}
+
+void Tensor::check_packed_accessor(ScalarType wanted, size_t rank, bool is_32_bit) const {
+  check_data_access(wanted);
+  TAPER_CHECK(dim() == static_cast<int64_t>(rank), "packed_accessor", is_32_bit ? 32 : 64,
+              ": expected a tensor of ", rank, " dimensions, but this one has ", dim());
+  if (!is_32_bit || numel() == 0) return;
+  int64_t reach = 0;  // from the first element to the last
+  for (int64_t d = 0; d < dim(); ++d) reach += (size(d) - 1) * stride(d);
+  TAPER_CHECK(
+      std::max(reach, numel()) <= std::numeric_limits<int32_t>::max(),
+      "packed_accessor32: expected elements that 32-bit indices reach, but this tensor has ",
+      numel(), ", the last one ", reach, " after the first. Use packed_accessor64.");
 }
 
 int64_t Tensor::size(int64_t dim) const {

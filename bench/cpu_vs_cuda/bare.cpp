@@ -67,7 +67,7 @@ std::function<void()> bare_product(const Work& work, const Tensor& a, const Tens
   static const auto* const bare = new Bare;
   *why = bare->problem;
   if (!why->empty()) return nullptr;
-  const auto stream = static_cast<cudaStream_t>(cuda::current_stream().handle());
+  const auto stream = cuda::current_stream().stream();
   check(bare->calls.cublasSetStream_v2(bare->handle, stream), "cublasSetStream_v2");
   return [=] {
     static const double one = 1, zero = 0;

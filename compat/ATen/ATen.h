@@ -17,8 +17,10 @@ namespace at {
 
 using namespace c10;
 
-using ::taper::Generator, ::taper::Tensor, ::taper::TensorAccessor, ::taper::TensorIndex,
-    ::taper::TensorList;
+using ::taper::DefaultPtrTraits, ::taper::GenericPackedTensorAccessor,
+    ::taper::PackedTensorAccessor32, ::taper::PackedTensorAccessor64, ::taper::RestrictPtrTraits,
+    ::taper::TensorAccessor;
+using ::taper::Generator, ::taper::Tensor, ::taper::TensorIndex, ::taper::TensorList;
 using ::taper::kFloat16, ::taper::kFloat32, ::taper::kFloat64, ::taper::kInt16, ::taper::kInt32,
     ::taper::kInt64, ::taper::kInt8, ::taper::kUInt8;
 namespace indexing = ::taper::indexing;

@@ -15,7 +15,7 @@ namespace {
 // The emulator's devices survive a fork.
 #ifdef TAPER_CUDA_HARDWARE
 constexpr const char* kForkHint =
-    ". Hint: a process that was forked after its parent used CUDA cannot use it.";
+    ". Hint: a process that was forked after its parent used CUDA cannot use it";
 #else
 constexpr const char* kForkHint = "";
 #endif
@@ -33,35 +33,36 @@ int driver_version() {
   return version;
 }
 
+// Why there are no devices, as a sentence without its full stop: it is told within others.
 std::string reason(cudaError_t error) {
   switch (error) {
     case cudaErrorInsufficientDriver: {
       const int driver = driver_version();
       if (driver == 0) {
         return "no NVIDIA driver was found (libcuda.so.1). Hint: install the driver; in a "
-               "container, start it with access to the GPUs.";
+               "container, start it with access to the GPUs";
       }
       return "the NVIDIA driver is too old: it supports CUDA up to " + version_text(driver) +
              ", and this Taper was built for " + version_text(CUDART_VERSION) +
-             ". Hint: update the driver, or build Taper with an older toolkit.";
+             ". Hint: update the driver, or build Taper with an older toolkit";
     }
     case cudaErrorNoDevice: {
       const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
       return "the driver sees no CUDA device" +
-             (visible ? " (CUDA_VISIBLE_DEVICES is \"" + std::string(visible) + "\")."
-                      : std::string("."));
+             (visible ? " (CUDA_VISIBLE_DEVICES is \"" + std::string(visible) + "\")"
+                      : std::string());
     }
     case cudaErrorStubLibrary:
       return "the libcuda.so.1 that was loaded is the toolkit's stub, not the driver. Hint: take "
-             "the folder stubs out of LD_LIBRARY_PATH.";
+             "the folder stubs out of LD_LIBRARY_PATH";
     case cudaErrorSystemDriverMismatch:
     case cudaErrorCompatNotSupportedOnDevice:
       return "the kernel's and the user's part of the NVIDIA driver do not fit together. Hint: "
-             "after an update, reboot; do not use the compatibility package with this card.";
+             "after an update, reboot; do not use the compatibility package with this card";
     case cudaErrorSystemNotReady:
-      return "the system is not ready: the fabric manager of its NVSwitches does not run.";
+      return "the system is not ready: the fabric manager of its NVSwitches does not run";
     case cudaErrorDevicesUnavailable:
-      return "the devices are busy: another process has them for itself (compute mode).";
+      return "the devices are busy: another process has them for itself (compute mode)";
     case cudaErrorInitializationError:
       return std::string("CUDA could not be initialised: ") + cudaGetErrorString(error) + kForkHint;
     default:

@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <sstream>
+#include <type_traits>
 
 #include "catch.h"
 
 namespace {
 
+using Catch::Matchers::ContainsSubstring;
 using torch::indexing::Ellipsis;
 using torch::indexing::None;
 using torch::indexing::Slice;
@@ -164,6 +166,43 @@ TEST_CASE("Memory of the program's own becomes a tensor, and goes back") {
   image[0][0][0] = 7;
   CHECK(image.index({0, 0, 0}).item<float>() == 7);
   CHECK(image.sizes().vec() == std::vector<int64_t>{1, 3, 2});
+}
+
+TEST_CASE("An accessor that carries sizes and strides reads and writes as the tensor does") {
+  auto x = torch::arange(24, torch::kFloat).view({4, 6}).t().slice(0, 1, 6, 2);  // strides 2, 6
+  const auto wide = x.packed_accessor64<float, 2>();
+  auto narrow = x.packed_accessor32<float, 2, torch::RestrictPtrTraits>();
+  static_assert(std::is_same_v<decltype(narrow.size(0)), int32_t>);
+  REQUIRE((wide.size(0) == 3 && wide.size(1) == 4 && wide.stride(0) == 2 && wide.stride(1) == 6));
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      CHECK(wide[i][j] == x[i][j].item<float>());
+      narrow[i][j] = static_cast<float>(10 * i + j);
+    }
+  }
+  CHECK(x[2][3].item<float>() == 23);
+  CHECK_THROWS_WITH((x.packed_accessor32<float, 3>()),
+                    "packed_accessor32: expected a tensor of 3 dimensions, but this one has 2");
+  CHECK_THROWS_WITH((x.packed_accessor64<double, 2>()),
+                    ContainsSubstring("expected scalar type Double"));
+  const auto endless = torch::zeros({1}).expand({int64_t{1} << 31});
+  CHECK_THROWS_WITH((endless.packed_accessor32<float, 1>()),
+                    ContainsSubstring("Use packed_accessor64"));
+  CHECK(endless.packed_accessor64<float, 1>()[(int64_t{1} << 31) - 1] == 0);
+}
+
+TEST_CASE("A device is given by its text, or by its type and number") {
+  CHECK(torch::ones({2}, "cpu").is_cpu());
+  CHECK(torch::ones({2}, std::string("cpu")).is_cpu());
+  CHECK(torch::ones({2}, {torch::kCPU, 0}).is_cpu());
+  CHECK(torch::ones({2}).to({torch::kCPU, 0}).is_cpu());
+  CHECK(torch::ones({2}).to("cpu").is_cpu());
+  CHECK(torch::ones({2}).to("cpu", torch::kDouble).dtype() == torch::kDouble);
+  CHECK_THROWS_WITH(torch::ones({2}, "tpu"),
+                    ContainsSubstring("device type at start of device string: tpu"));
+  const auto x = torch::ones({2});
+  CHECK(x.unsafeGetTensorImpl() == torch::Tensor(x).unsafeGetTensorImpl());
+  CHECK(torch::Tensor().unsafeGetTensorImpl() == nullptr);
 }
 
 TEST_CASE("A function of the program's own has the backward it says") {

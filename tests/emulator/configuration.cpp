@@ -54,4 +54,5 @@ TEST_CASE("A wrong setting is refused with what is allowed") {
     INFO(text);
     CHECK_THAT(message(text), ContainsSubstring("allowed: "));
   }
+  CHECK(message("devices=2,seed=7,devices=3") == "TAPER_EMULATOR: devices is given twice");
 }

@@ -4,6 +4,18 @@
 
 namespace at::cuda {
 
-using CUDAEvent = ::taper::cuda::Event;
+/// Made with CUDA's flags, as LibTorch's: without `cudaEventDisableTiming` (2) it takes times.
+class CUDAEvent : public ::taper::cuda::Event {
+ public:
+  CUDAEvent() = default;
+  explicit CUDAEvent(unsigned flags)
+      : Event(/*enable_timing=*/!(flags & 2), /*blocking=*/(flags & 1) != 0) {}
+  bool isCreated() const { return is_created(); }
+  operator CUevent_st*() const { return event(); }
+  /// Records where it was not recorded yet.
+  void recordOnce(const CUDAStream& stream) {
+    if (!isCreated()) record(stream);
+  }
+};
 
 }  // namespace at::cuda

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "c10/util/Exception.h"
+
+// Errors of the CUDA calls that a program makes itself, as exceptions. This header alone needs
+// CUDA's own headers, and a program that uses it links CUDA's runtime.
+
+#define C10_CUDA_CHECK(call)                                                                   \
+  do {                                                                                         \
+    const cudaError_t taper_status = (call);                                                   \
+    TORCH_CHECK(taper_status == cudaSuccess, "CUDA error: ", cudaGetErrorString(taper_status), \
+                " (", #call, " at ", __FILE__, ":", __LINE__, ")");                            \
+  } while (false)
+/// After `kernel<<<...>>>`: whether the launch itself was refused.
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())

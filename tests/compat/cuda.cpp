@@ -1,0 +1,67 @@
+// LibTorch's names for devices, streams and events, where there are CUDA devices; without one, what
+// they say.
+
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/torch.h>
+
+#include <type_traits>
+
+#include "catch.h"
+
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("LibTorch's streams and events are the runtime's own, for kernels of the program") {
+  // CUDA's headers name these pointers cudaStream_t and cudaEvent_t.
+  static_assert(std::is_convertible_v<at::cuda::CUDAStream, CUstream_st*>);
+  static_assert(std::is_convertible_v<at::cuda::CUDAEvent, CUevent_st*>);
+  if (!torch::cuda::is_available()) {
+    CHECK_THROWS_WITH(at::cuda::getCurrentCUDAStream(), ContainsSubstring("cuda"));
+    return;
+  }
+  const at::cuda::CUDAStream stream = at::cuda::getStreamFromPool();
+  CHECK(stream.stream() != at::cuda::getDefaultCUDAStream().stream());
+  const at::cuda::CUDAStreamGuard guard(stream);
+  CUstream_st* const current = at::cuda::getCurrentCUDAStream();
+  CHECK(current == stream.stream());
+
+  at::cuda::CUDAEvent begin(0), end(0), untimed;
+  CHECK_FALSE(begin.isCreated());
+  CHECK(begin.event() == nullptr);
+  CHECK(begin.device_index() == -1);
+  begin.record();
+  CHECK((begin.isCreated() && begin.device_index() == stream.device_index()));
+  const auto x = torch::ones({100}, torch::kCUDA) * 2;
+  end.record(stream);
+  end.synchronize();
+  CHECK(begin.elapsed_time(end) >= 0);
+  CUevent_st* const before = end;
+  end.recordOnce(stream);
+  CHECK(static_cast<CUevent_st*>(end) == before);
+  untimed.recordOnce(stream);
+  untimed.synchronize();
+  CHECK_THROWS_WITH(begin.elapsed_time(untimed), ContainsSubstring("enable_timing"));
+  CHECK(x.sum().item<float>() == 200);
+}
+
+TEST_CASE("An optional guard changes the device where there is one to change to") {
+  const at::cuda::OptionalCUDAGuard none, on_cpu(at::device_of(torch::ones({1})));
+  const at::cuda::OptionalCUDAGuard of_undefined(at::device_of(torch::Tensor()));
+  if (!torch::cuda::is_available()) return;
+  const auto last = static_cast<c10::DeviceIndex>(torch::cuda::device_count() - 1);
+  {
+    const at::cuda::OptionalCUDAGuard guard(
+        at::device_of(torch::ones({1}, torch::Device(torch::kCUDA, last))));
+    CHECK(c10::cuda::current_device() == last);
+  }
+  CHECK(c10::cuda::current_device() == 0);
+}
+
+TEST_CASE("A packed accessor points to memory on the device; an accessor cannot") {
+  if (!torch::cuda::is_available()) return;
+  const auto x = torch::ones({2, 3}, torch::kCUDA);
+  const auto packed = x.packed_accessor32<float, 2>();
+  CHECK((packed.data() == x.data_ptr<float>() && packed.size(1) == 3 && packed.stride(0) == 3));
+  CHECK_THROWS_WITH((x.accessor<float, 2>()), ContainsSubstring("on the CPU"));
+}
