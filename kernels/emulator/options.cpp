@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -140,7 +139,6 @@ Options parse_options(const std::string& text) {
   Options options;
   options.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 2u));
   std::string_view rest = text;
-  std::set<std::string_view> seen;
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view item = trimmed(rest.substr(0, comma));
@@ -154,9 +152,6 @@ Options parse_options(const std::string& text) {
     if (setting == std::end(kSettings)) {
       throw std::invalid_argument("TAPER_EMULATOR: there is no setting \"" + std::string(name) +
                                   "\". There are: " + names());
-    }
-    if (!seen.insert(name).second && name != "fail") {  // of faults there may be several
-      throw std::invalid_argument("TAPER_EMULATOR: " + std::string(name) + " is given twice");
     }
     const std::string_view value =
         equals == std::string_view::npos ? std::string_view() : item.substr(equals + 1);
