@@ -40,6 +40,13 @@ void ask(const char* what, Status (*kernels::DeviceRuntime::*entry)(int, P...), 
                 Device(kCUDA, device));
 }
 
+/// Taper's tensors and, in this thread, CUDA's own calls: kernels of the program go there too.
+void choose_device(DeviceIndex device, const char* what) {
+  check_runtime(cuda_module(what).runtime.set_device(device, /*only_if_used=*/false), what,
+                Device(kCUDA, device));
+  thread_state.cuda_device = device;
+}
+
 kernels::DeviceProperties properties_of(DeviceIndex device, const char* what) {
   kernels::DeviceProperties properties{};
   ask(what, &DeviceRuntime::properties, device, &properties);
@@ -75,7 +82,7 @@ DeviceIndex current_device() { return checked(-1, "cuda::current_device"); }
 
 void set_device(DeviceIndex device) {
   TAPER_CHECK(device >= 0, "cuda::set_device: expected an index of at least 0, got ", int(device));
-  thread_state.cuda_device = checked(device, "cuda::set_device");
+  choose_device(checked(device, "cuda::set_device"), "cuda::set_device");
 }
 
 DeviceProperties get_device_properties(DeviceIndex device) {
@@ -140,12 +147,17 @@ void manual_seed(uint64_t seed) {
 void manual_seed_all(uint64_t seed) { taper::detail::seed_cuda_generators(seed, -1); }
 
 DeviceGuard::DeviceGuard(DeviceIndex device) : before_(thread_state.cuda_device) {
-  thread_state.cuda_device = checked(device, "cuda::DeviceGuard");
+  choose_device(checked(device, "cuda::DeviceGuard"), "cuda::DeviceGuard");
 }
 DeviceGuard::DeviceGuard(Device device) : before_(thread_state.cuda_device) {
-  if (device.is_cuda()) thread_state.cuda_device = checked(device.index(), "cuda::DeviceGuard");
+  if (!device.is_cuda()) return;
+  choose_device(checked(device.index(), "cuda::DeviceGuard"), "cuda::DeviceGuard");
 }
-DeviceGuard::~DeviceGuard() { thread_state.cuda_device = before_; }
+DeviceGuard::~DeviceGuard() {
+  if (thread_state.cuda_device == before_) return;
+  thread_state.cuda_device = before_;
+  (void)cuda_module("cuda::DeviceGuard").runtime.set_device(before_, /*only_if_used=*/true);
+}
 
 // ---- Memory.
 

@@ -12,7 +12,7 @@
 namespace taper::kernels {
 
 /// Raised whenever this page or kernels.h changes; a module of another number is refused.
-constexpr uint32_t kDeviceAbi = 2;
+constexpr uint32_t kDeviceAbi = 3;
 
 /// Device indices in this page: `kHost` is the processor's own memory.
 constexpr int kHost = -1;
@@ -60,15 +60,20 @@ struct DeviceMemoryStats {
   int64_t ooms;
 };
 
-/// Everything but kernels. Handles are the module's own. Functions that take a Stream work on its
-/// device; none changes the calling thread's device as CUDA sees it for longer than the call.
-/// Nothing here waits for the device unless it says so.
+/// Everything but kernels. Handles are the CUDA runtime's own, cudaStream_t and cudaEvent_t, so
+/// that a program's own calls can use them. Functions that take a Stream work on its device; but
+/// for set_device, none changes the calling thread's device as CUDA sees it for longer than the
+/// call, unless that device was never used: a context on it would take memory. Nothing here waits
+/// for the device unless it says so.
 struct DeviceRuntime {
   /// Number of devices. Where there is none to be had: kDeviceError with the reason.
   Status (*device_count)(int* count);
   Status (*properties)(int device, DeviceProperties* properties);
   Status (*versions)(DeviceVersions* versions);
   Status (*can_access_peer)(int device, int peer, bool* answer);
+  /// Makes it the calling thread's device as CUDA sees it, for work of the program's own. With
+  /// `only_if_used`, nothing happens where the process has no context on it yet.
+  Status (*set_device)(int device, bool only_if_used);
 
   // Memory, from a cache per device. A block belongs to the stream it was taken on: freed, it is
   // handed out again on that stream at once, elsewhere when that stream is done with it.
@@ -99,8 +104,9 @@ struct DeviceRuntime {
   /// bytes from one memory to another, either may be kHost. Ordered in the stream, which belongs to
   /// one of the two devices. Host memory has been read or written when the call returns, except
   /// that pinned memory with `non_blocking` is read or written when the stream comes to it. Waits
-  /// where that needs it: never for memory that is not pinned and is read. Between two devices the
-  /// other one's work on `other_stream` is waited for, and waits for the copy.
+  /// where that needs it: not for up to 16 MiB of other memory that are read, which are copied
+  /// aside. Between two devices the other one's work on `other_stream` is waited for, and waits for
+  /// the copy.
   Status (*copy)(void* to, int to_device, const void* from, int from_device, size_t bytes, Stream,
                  Stream other_stream, bool non_blocking);
 
@@ -119,9 +125,9 @@ struct DeviceRuntime {
   Status (*event_create)(int device, bool timing, bool blocking, void** event);
   Status (*event_destroy)(int device, void* event);
   Status (*event_record)(void* event, Stream);
-  Status (*event_query)(void* event, bool* done);
-  Status (*event_synchronize)(void* event);
-  Status (*event_elapsed)(void* begin, void* end, float* milliseconds);
+  Status (*event_query)(int device, void* event, bool* done);
+  Status (*event_synchronize)(int device, void* event);
+  Status (*event_elapsed)(int device, void* begin, void* end, float* milliseconds);
   Status (*stream_wait_event)(Stream, void* event);
 
   /// Memory handed out and not given back, for tests that look for leaks.

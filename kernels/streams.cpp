@@ -164,14 +164,14 @@ void Event::block(const Stream& stream) const {
 bool Event::query() const {
   if (!recorded_) return true;
   bool done = false;
-  check_runtime(cuda_module("Event::query").runtime.event_query(handle_, &done), "Event::query",
-                Device(kCUDA, device_));
+  check_runtime(cuda_module("Event::query").runtime.event_query(device_, handle_, &done),
+                "Event::query", Device(kCUDA, device_));
   return done;
 }
 
 void Event::synchronize() const {
   if (!recorded_) return;
-  check_runtime(cuda_module("Event::synchronize").runtime.event_synchronize(handle_),
+  check_runtime(cuda_module("Event::synchronize").runtime.event_synchronize(device_, handle_),
                 "Event::synchronize", Device(kCUDA, device_));
 }
 
@@ -182,7 +182,7 @@ float Event::elapsed_time(const Event& later) const {
               "Event::elapsed_time: both events must be created with enable_timing = true.");
   float milliseconds = 0;
   check_runtime(cuda_module("Event::elapsed_time")
-                    .runtime.event_elapsed(handle_, later.handle_, &milliseconds),
+                    .runtime.event_elapsed(later.device_, handle_, later.handle_, &milliseconds),
                 "Event::elapsed_time", Device(kCUDA, device_));
   return milliseconds;
 }

@@ -81,6 +81,26 @@ void free_at_exit() {
 
 }  // namespace
 
+// Of the driver's calls, which are opened and not linked, the one that asks without making a
+// context.
+bool has_context(int device) {
+  using GetState = int (*)(int device, unsigned* flags, int* active);
+  static const auto get_state = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    if (cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &found, 12000,
+                                         cudaEnableDefault, &result) != cudaSuccess ||
+        result != cudaDriverEntryPointSuccess) {
+      cudaGetLastError();
+      found = nullptr;
+    }
+    return reinterpret_cast<GetState>(found);
+  }();
+  unsigned flags = 0;
+  int active = 0;
+  return get_state && get_state(device, &flags, &active) == 0 && active != 0;
+}
+
 Status find_properties(int device, const DeviceProperties** properties) {
   if (device < 0 || device >= kMaxDevices) return no_such_device(device);
   auto& slot = all_properties()[static_cast<size_t>(device)];
@@ -133,7 +153,8 @@ Status state_of(int device, DeviceState** state) {
 
 Status DeviceState::make() {
   TAPER_ON_DEVICE(device);
-  TAPER_CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  // In order with the legacy stream, where a program's own work goes that names no stream.
+  TAPER_CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamDefault));
   void* memory = nullptr;
   TAPER_CUDA_TRY(cudaHostAlloc(&memory, sizeof(DeviceFault), cudaHostAllocPortable));
   fault_on_host = new (memory) DeviceFault{};

@@ -4,24 +4,36 @@
 
 namespace taper::kernels::cuda {
 
+/// Whether this process has a context on the device, from its first use on. To make one takes
+/// hundreds of megabytes of a card's memory, and cudaSetDevice makes one.
+bool has_context(int device);
+
 /// Makes a device the current one of this thread while it lives.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device) {
     error_ = cudaGetDevice(&before_);
-    if (error_ == cudaSuccess && before_ != device) {
-      error_ = cudaSetDevice(device);
-      changed_ = error_ == cudaSuccess;
-    }
+    if (error_ != cudaSuccess || (before_ == device && is_bound())) return;
+    error_ = cudaSetDevice(device);
+    if (error_ != cudaSuccess) return;
+    is_bound() = true;
+    changed_ = before_ != device;
   }
+  // A thread that never chose is on device 0; that is not worth a context there.
   ~DeviceGuard() {
-    if (changed_) cudaSetDevice(before_);
+    if (changed_ && has_context(before_)) cudaSetDevice(before_);
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
   cudaError_t error() const { return error_; }
 
  private:
+  // A new thread is on device 0 without a context bound, which cuBLAS and cuDNN do not bear.
+  static bool& is_bound() {
+    thread_local bool bound = false;
+    return bound;
+  }
+
   int before_ = 0;
   bool changed_ = false;
   cudaError_t error_;

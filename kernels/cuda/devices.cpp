@@ -110,4 +110,10 @@ Status can_access_peer(int device, int peer, bool* answer) {
   return {};
 }
 
+Status set_device(int device, bool only_if_used) {
+  if (only_if_used && !has_context(device)) return {};
+  TAPER_CUDA_TRY(cudaSetDevice(device));
+  return {};
+}
+
 }  // namespace taper::kernels::cuda::runtime

@@ -148,9 +148,10 @@ Status describe(Problem& to, const ConvPlan& p) {
   return {};
 }
 
-/// The first of cuDNN's proposals that gives the same result every time and asks for no more memory
-/// than is sensible.
-Status choose(Problem& to, ConvPass pass, dnn::Handle handle) {
+/// The first of cuDNN's proposals that gives the same result every time, asks for no more memory
+/// than is sensible, and does not round float where that was not allowed. A proposal is an
+/// algorithm with a kind of arithmetic, and the call needs both.
+Status choose(Problem& to, const ConvPlan& plan, ConvPass pass, dnn::Handle handle) {
   constexpr size_t kMostWorkspace = size_t{1} << 30;
   std::array<dnn::Choice, 10> choices{};
   const auto asked = static_cast<int>(choices.size());
@@ -172,9 +173,11 @@ Status choose(Problem& to, ConvPass pass, dnn::Handle handle) {
   for (int i = 0; i < count; ++i) {
     const dnn::Choice& choice = choices[static_cast<size_t>(i)];
     if (choice.status != dnn::Status::kSuccess || choice.memory > kMostWorkspace ||
-        choice.determinism != dnn::Determinism::kYes) {
+        choice.determinism != dnn::Determinism::kYes ||
+        (plan.dtype == kFloat && !plan.tf32 && choice.math != dnn::Math::kFma)) {
       continue;
     }
+    TAPER_DNN_TRY(cudnnSetConvolutionMathType, to.convolution, choice.math);
     to.algorithm = choice.algorithm;
     to.workspace = choice.memory;
     to.served = true;
@@ -194,7 +197,7 @@ Status find(DeviceDnn& mine, ConvPass pass, const ConvPlan& plan, Problem** foun
   if (mine.problems.size() >= kMostProblems) mine.problems.clear();
   Problem& made = mine.problems[key];
   Status status = describe(made, plan);
-  if (status.ok()) status = choose(made, pass, mine.handle);
+  if (status.ok()) status = choose(made, plan, pass, mine.handle);
   if (!status.ok()) {
     mine.problems.erase(key);
     // Not a failure: cuDNN says that it does not do this one.

@@ -1,5 +1,3 @@
-#include <memory>
-
 #include "taper/kernels/cuda/device_state.h"
 #include "taper/kernels/cuda/runtime.h"
 
@@ -7,12 +5,7 @@ namespace taper::kernels::cuda::runtime {
 
 namespace {
 
-/// What an event's handle points to.
-struct Event {
-  int device;
-  cudaEvent_t event;
-};
-Event& event_of(void* handle) { return *static_cast<Event*>(handle); }
+cudaEvent_t event_of(void* handle) { return static_cast<cudaEvent_t>(handle); }
 
 }  // namespace
 
@@ -21,35 +14,33 @@ Status event_create(int device, bool timing, bool blocking, void** event) {
   DeviceState* state = nullptr;
   TAPER_TRY(state_of(device, &state));
   TAPER_ON_DEVICE(device);
-  auto made = std::make_unique<Event>(Event{device, nullptr});
   const unsigned flags = (timing ? cudaEventDefault : cudaEventDisableTiming) |
                          (blocking ? cudaEventBlockingSync : cudaEventDefault);
-  TAPER_CUDA_TRY(cudaEventCreateWithFlags(&made->event, flags));
-  *event = made.release();
+  cudaEvent_t made = nullptr;
+  TAPER_CUDA_TRY(cudaEventCreateWithFlags(&made, flags));
+  *event = made;
   return {};
 }
 
-Status event_destroy(int, void* event) {
+Status event_destroy(int device, void* event) {
   if (!event) return {};
-  const std::unique_ptr<Event> mine(&event_of(event));
-  TAPER_ON_DEVICE(mine->device);
-  TAPER_CUDA_TRY(cudaEventDestroy(mine->event));
+  TAPER_ON_DEVICE(device);
+  TAPER_CUDA_TRY(cudaEventDestroy(event_of(event)));
   return {};
 }
 
 Status event_record(void* event, Stream stream) {
   TAPER_ON_DEVICE(stream.device);
-  TAPER_CUDA_TRY(cudaEventRecord(event_of(event).event, static_cast<cudaStream_t>(stream.handle)));
+  TAPER_CUDA_TRY(cudaEventRecord(event_of(event), static_cast<cudaStream_t>(stream.handle)));
   return {};
 }
 
-Status event_query(void* event, bool* done) {
+Status event_query(int device, void* event, bool* done) {
   *done = false;
-  const Event& mine = event_of(event);
   DeviceState* state = nullptr;
-  TAPER_TRY(state_of(mine.device, &state));
-  TAPER_ON_DEVICE(mine.device);
-  const cudaError_t error = cudaEventQuery(mine.event);
+  TAPER_TRY(state_of(device, &state));
+  TAPER_ON_DEVICE(device);
+  const cudaError_t error = cudaEventQuery(event_of(event));
   if (error == cudaErrorNotReady) {
     cudaGetLastError();
     return {};
@@ -59,26 +50,24 @@ Status event_query(void* event, bool* done) {
   return state->take_fault();
 }
 
-Status event_synchronize(void* event) {
-  const Event& mine = event_of(event);
+Status event_synchronize(int device, void* event) {
   DeviceState* state = nullptr;
-  TAPER_TRY(state_of(mine.device, &state));
-  TAPER_ON_DEVICE(mine.device);
-  TAPER_CUDA_TRY(cudaEventSynchronize(mine.event));
+  TAPER_TRY(state_of(device, &state));
+  TAPER_ON_DEVICE(device);
+  TAPER_CUDA_TRY(cudaEventSynchronize(event_of(event)));
   return state->take_fault();
 }
 
-Status event_elapsed(void* begin, void* end, float* milliseconds) {
+Status event_elapsed(int device, void* begin, void* end, float* milliseconds) {
   *milliseconds = 0;
-  TAPER_ON_DEVICE(event_of(end).device);
-  TAPER_CUDA_TRY(cudaEventElapsedTime(milliseconds, event_of(begin).event, event_of(end).event));
+  TAPER_ON_DEVICE(device);
+  TAPER_CUDA_TRY(cudaEventElapsedTime(milliseconds, event_of(begin), event_of(end)));
   return {};
 }
 
 Status stream_wait_event(Stream stream, void* event) {
   TAPER_ON_DEVICE(stream.device);
-  TAPER_CUDA_TRY(
-      cudaStreamWaitEvent(static_cast<cudaStream_t>(stream.handle), event_of(event).event, 0));
+  TAPER_CUDA_TRY(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream.handle), event_of(event), 0));
   return {};
 }
 

@@ -59,11 +59,16 @@ std::vector<std::string> matches(const std::string& pattern) {
 
 Library::Library(std::initializer_list<const char*> names) {
   const std::vector<std::string> places = folders();
+  const auto open = [&](const std::string& file) {
+    handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_) problem_.clear();  // of one that was found before, and could not be opened
+    return handle_ != nullptr;
+  };
   for (const char* const name : names) {
-    if ((handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL))) return;
+    if (open(name)) return;
     for (const std::string& folder : places) {
       for (const std::string& path : matches(folder + "/" + name)) {
-        if ((handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))) return;
+        if (open(path)) return;
         // It is there, but something that it needs is not.
         if (problem_.empty()) problem_ = std::string(dlerror());
       }

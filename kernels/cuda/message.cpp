@@ -9,6 +9,7 @@ namespace taper::kernels::cuda {
 
 bool is_sticky(cudaError_t error) {
   switch (error) {
+    case cudaErrorContained:
     case cudaErrorDevicesUnavailable:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
@@ -35,8 +36,12 @@ Status failed(const char* call, cudaError_t error) {
 
 Status library_failed(const char* call, const char* library, int status) {
   std::string what = std::string(call) + ": " + library + " status " + std::to_string(status);
-  const cudaError_t error = cudaGetLastError();
-  if (error != cudaSuccess) {
+  // The library has a CUDA runtime of its own, whose last error is not this one's: a call that
+  // reports what happened to the device is needed.
+  cudaGetLastError();
+  const cudaError_t error = cudaStreamQuery(nullptr);
+  cudaGetLastError();
+  if (error != cudaSuccess && error != cudaErrorNotReady) {
     Status failure = failed_at(std::move(what), error);
     failure.value = status;
     return failure;

@@ -57,6 +57,8 @@ size_t size_class(size_t bytes) {
   return (bytes + kStep - 1) / kStep * kStep;
 }
 
+}  // namespace
+
 // Any device that is in use will do; not a first context on another one.
 int device_for_pinning() {
   for (int device = 0; device < kMaxDevices; ++device) {
@@ -64,6 +66,8 @@ int device_for_pinning() {
   }
   return 0;
 }
+
+namespace {
 
 cudaError_t ask_system(void** memory, size_t size) {
   const cudaError_t error = cudaHostAlloc(memory, size, cudaHostAllocPortable);
@@ -88,6 +92,8 @@ Status free_unused(Pinned& all) {
     }
   }
   look_at_waiting(all);
+  if (all.free.empty()) return {};
+  TAPER_ON_DEVICE(device_for_pinning());
   Status first;
   for (const auto& [size, memory] : all.free) {
     all.blocks.erase(memory);
@@ -161,6 +167,7 @@ bool is_pinned(const void* memory) {
     const std::lock_guard lock(all.mutex);
     if (all.find(memory)) return true;
   }
+  const DeviceGuard guard(device_for_pinning());  // the call binds whichever is current
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
     cudaGetLastError();

@@ -11,6 +11,8 @@ namespace taper::kernels::cuda {
 
 Status allocate_pinned(void** memory, size_t bytes);
 void release_pinned(void* memory);
+/// A device to make current for calls that concern no particular one.
+int device_for_pinning();
 /// Also memory that somebody else has pinned.
 bool is_pinned(const void* memory);
 /// A copy from or to this memory was put into a stream; nothing for memory that is not ours.

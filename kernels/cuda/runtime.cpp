@@ -110,6 +110,7 @@ const DeviceRuntime kRuntime = {
     .properties = runtime::properties,
     .versions = runtime::versions,
     .can_access_peer = runtime::can_access_peer,
+    .set_device = runtime::set_device,
     .allocate = allocate,
     .release = release,
     .record_stream = runtime::record_stream,

@@ -28,6 +28,7 @@ Status device_count(int* count);
 Status properties(int device, DeviceProperties* properties);
 Status versions(DeviceVersions* versions);
 Status can_access_peer(int device, int peer, bool* answer);
+Status set_device(int device, bool only_if_used);
 
 // copies.cpp
 Status device_of(const void* memory, int* device);
@@ -47,9 +48,9 @@ Status device_synchronize(int device);
 Status event_create(int device, bool timing, bool blocking, void** event);
 Status event_destroy(int device, void* event);
 Status event_record(void* event, Stream stream);
-Status event_query(void* event, bool* done);
-Status event_synchronize(void* event);
-Status event_elapsed(void* begin, void* end, float* milliseconds);
+Status event_query(int device, void* event, bool* done);
+Status event_synchronize(int device, void* event);
+Status event_elapsed(int device, void* begin, void* end, float* milliseconds);
 Status stream_wait_event(Stream stream, void* event);
 
 }  // namespace runtime

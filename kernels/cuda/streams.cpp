@@ -4,7 +4,8 @@
 #include "taper/kernels/cuda/pinned.h"
 #include "taper/kernels/cuda/runtime.h"
 
-// All streams are non-blocking: none waits for the legacy stream, nor that one for them.
+// Streams are non-blocking: none waits for the legacy stream, nor that one for them; but for the
+// default one, as in PyTorch, where it is the legacy stream itself.
 
 namespace taper::kernels::cuda::runtime {
 

@@ -151,11 +151,9 @@ Status propose(const Problem& problem, int requested, int* returned, Choice* cho
   if (!problem.fits() || requested < 1) return Status::kBadParam;
   *returned = std::min(requested, 2);
   // The first is not to be taken by who wants the same result every time.
-  choices[0] = {0, Status::kSuccess, 0.5f, 0, Determinism::kNo, kernels::cuda::dnn::Math::kFma, {}};
+  choices[0] = {0, Status::kSuccess, 0.5f, 0, Determinism::kNo, problem.conv.math, {}};
   if (*returned > 1) {
-    choices[1] = {1,          Status::kSuccess,  1.0f,
-                  kWorkspace, Determinism::kYes, kernels::cuda::dnn::Math::kFma,
-                  {}};
+    choices[1] = {1, Status::kSuccess, 1.0f, kWorkspace, Determinism::kYes, problem.conv.math, {}};
   }
   return Status::kSuccess;
 }

@@ -211,6 +211,7 @@ Entry::Entry(const char* name, Kind kind) : lock_(machine_mutex()), name_(name) 
     return;
   }
   if (kind == kAlways) return;
+  m.here().has_context = true;
   error_ = m.here().sticky;
   if (error_ != cudaSuccess || kind == kOrdinary) return;
   if (disturbs_capture()) error_ = cudaErrorStreamCaptureUnsupported;

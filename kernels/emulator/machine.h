@@ -40,6 +40,7 @@ struct Device {
   DeviceMemory memory;
   Stream null_stream;
   std::set<int> peers;
+  bool has_context = false;          ///< a call has been made that needs one
   cudaError_t sticky = cudaSuccess;  ///< after a fault, until cudaDeviceReset
   std::string report;                ///< what the fault was
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <set>
 
 #include "taper/kernels/emulator/control.h"
@@ -95,6 +96,7 @@ cudaError_t cudaSetDevice(int device) {
   TAPER_CUDA_CALL(cudaSetDevice, kAlways);
   if (!is_device(device)) return entry.end(cudaErrorInvalidDevice);
   host_thread().device = device;
+  machine().here().has_context = true;
   return cudaSuccess;
 }
 
@@ -243,6 +245,7 @@ cudaError_t cudaDeviceReset() {
   m.here().sticky = cudaSuccess;
   m.here().report.clear();
   m.here().peers.clear();
+  m.here().has_context = false;
   host_thread().last_error = cudaSuccess;
   return cudaSuccess;
 }
@@ -318,6 +321,24 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   return cudaSuccess;
 }
 
+/// Of the driver's calls there is the one that tells whether a device has a context.
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+  TAPER_CUDA_CALL(cudaGetDriverEntryPointByVersion, kAlways);
+  const bool is_known = std::strcmp(name, "cuDevicePrimaryCtxGetState") == 0;
+  int (*const get_state)(int, unsigned*, int*) = [](int device, unsigned* flags, int* active) {
+    const std::lock_guard lock(machine_mutex());
+    if (!is_device(device)) return static_cast<int>(cudaErrorInvalidDevice);
+    *flags = 0;
+    *active = machine().devices[static_cast<size_t>(device)]->has_context;
+    return 0;
+  };
+  *function = is_known ? reinterpret_cast<void*>(get_state) : nullptr;
+  if (result) *result = is_known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
+}
+
 /// Not where the library was stripped.
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   TAPER_CUDA_CALL(cudaFuncGetName, kAlways);
@@ -331,15 +352,14 @@ cudaError_t cudaGetLastError() {
   TAPER_CUDA_CALL(cudaGetLastError, kAlways);
   HostThread& self = host_thread();
   const cudaError_t error = self.last_error;
-  const cudaError_t sticky = machine().here().sticky;
-  self.last_error = sticky;
-  return error != cudaSuccess ? error : sticky;
+  // Not the device's fault before a call has returned it; from then on again and again.
+  if (error != machine().here().sticky) self.last_error = cudaSuccess;
+  return error;
 }
 
 cudaError_t cudaPeekAtLastError() {
   TAPER_CUDA_CALL(cudaPeekAtLastError, kAlways);
-  const cudaError_t error = host_thread().last_error;
-  return error != cudaSuccess ? error : machine().here().sticky;
+  return host_thread().last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t error) {

@@ -1,6 +1,9 @@
 #include "taper/kernels/cuda/library.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "support.h"
@@ -19,6 +22,22 @@ TEST_CASE("a library is opened by the first of its names that is there") {
   CHECK(cosine(0) == 1);
   CHECK(library.symbol("there_is_none") == nullptr);
   CHECK(library.problem() == "the library has no there_is_none");
+}
+
+TEST_CASE("a library that cannot be opened does not stand in the way of the next one") {
+  const auto folder = std::filesystem::temp_directory_path() / "taper-library";
+  std::filesystem::create_directories(folder / "lib64");
+  std::ofstream(folder / "lib64/libbroken-library.so.1") << "no library";
+  const char* const home = std::getenv("CUDA_HOME");
+  const std::optional<std::string> before = home ? std::optional<std::string>(home) : std::nullopt;
+  setenv("CUDA_HOME", folder.c_str(), 1);
+  Library broken({"libbroken-library.so.1"}), good({"libbroken-library.so.1", "libm.so.6"});
+  before ? setenv("CUDA_HOME", before->c_str(), 1) : unsetenv("CUDA_HOME");
+  std::filesystem::remove_all(folder);
+  CHECK_FALSE(broken.is_open());
+  CHECK(broken.problem().find("libbroken-library.so.1: ") != std::string::npos);
+  CHECK(good.is_open());
+  CHECK(good.problem() == "");
 }
 
 TEST_CASE("what is not there is reported with the places where it was sought") {

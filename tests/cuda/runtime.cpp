@@ -43,7 +43,8 @@ Status wait_by(int how, const Stream& stream) {
   void* event = nullptr;
   require_ok(rt.event_create(stream.device, false, false, &event));
   require_ok(rt.event_record(event, stream));
-  const Status status = how == 4 ? rt.event_synchronize(event) : rt.event_query(event, &done);
+  const Status status = how == 4 ? rt.event_synchronize(stream.device, event)
+                                 : rt.event_query(stream.device, event, &done);
   require_ok(rt.event_destroy(stream.device, event));
   return status;
 }

@@ -1,4 +1,7 @@
+#include <thread>
+
 #include "machine.h"
+#include "taper/kernels/cuda/device_guard.h"
 
 using namespace cuda_tests;
 
@@ -25,6 +28,12 @@ void put(const Memory& memory, PinnedInts& number, const Stream& stream) {
                                  stream, {}, true));
 }
 
+int current_device() {
+  int current = -1;
+  REQUIRE(cudaGetDevice(&current) == cudaSuccess);
+  return current;
+}
+
 }  // namespace
 
 TEST_CASE("cuda streams: each device has one default stream, which is not the legacy one") {
@@ -40,7 +49,8 @@ TEST_CASE("cuda streams: each device has one default stream, which is not the le
   for (void* const handle : {first, other, own->handle}) {
     unsigned flags = 0;
     REQUIRE(cudaStreamGetFlags(static_cast<cudaStream_t>(handle), &flags) == cudaSuccess);
-    CHECK(flags == cudaStreamNonBlocking);
+    // The default one is in order with work that names no stream, as in PyTorch.
+    CHECK(flags == (handle == own->handle ? cudaStreamNonBlocking : cudaStreamDefault));
   }
   const Status refused = cuda_runtime().stream_destroy(cuda_stream());
   CHECK(refused.code == Code::kInvalidValue);
@@ -64,18 +74,14 @@ TEST_CASE("cuda streams: priorities are kept within what the device has") {
 TEST_CASE("cuda streams: no call changes the thread's device") {
   const Machine machine("devices=3");
   REQUIRE(cudaSetDevice(2) == cudaSuccess);
-  const auto device = [] {
-    int current = -1;
-    REQUIRE(cudaGetDevice(&current) == cudaSuccess);
-    return current;
-  };
+  const auto device = current_device;
   {
     const OwnStream stream(1);
     const OwnEvent event(1);
     CHECK(device() == 2);
     Memory memory(100, stream);
     require_ok(cuda_runtime().event_record(event, stream));
-    require_ok(cuda_runtime().event_synchronize(event));
+    require_ok(cuda_runtime().event_synchronize(1, event));
     require_ok(cuda_runtime().stream_synchronize(stream));
     require_ok(cuda_runtime().device_synchronize(0));
     memory.release();
@@ -87,6 +93,72 @@ TEST_CASE("cuda streams: no call changes the thread's device") {
   CHECK(device() == 2);
 }
 
+TEST_CASE("cuda streams: work on one device makes no context on another") {
+  const Machine machine("devices=3");
+  const auto run = [] {
+    const Stream stream = cuda_stream(1);
+    const Memory memory(100 * sizeof(int), stream);
+    const std::vector<int> ordinary(100, 7);
+    require_ok(cuda_runtime().copy(memory.get(), 1, ordinary.data(), kHost, 100 * sizeof(int),
+                                   stream, {}, false));
+    PinnedInts back(100);
+    require_ok(cuda_runtime().copy(back.get(), kHost, memory.get(), 1, 100 * sizeof(int), stream,
+                                   {}, true));
+    const OwnEvent event(1);
+    require_ok(cuda_runtime().event_record(event, stream));
+    require_ok(cuda_runtime().event_synchronize(1, event));
+    int device = -1;
+    require_ok(cuda_runtime().device_of(memory.get(), &device));
+    CHECK(device == 1);
+    CHECK_FALSE(cuda_runtime().is_pinned(ordinary.data()));
+    require_ok(cuda_runtime().empty_cache());
+  };
+  run();
+  std::thread(run).join();
+  CHECK(cuda::has_context(1));
+  CHECK_FALSE(cuda::has_context(0));
+  CHECK_FALSE(cuda::has_context(2));
+  // A thread that is to go back to a device that nobody uses stays where it is.
+  require_ok(cuda_runtime().set_device(1, false));
+  require_ok(cuda_runtime().set_device(2, true));
+  CHECK(current_device() == 1);
+  require_ok(cuda_runtime().set_device(2, false));
+  CHECK(current_device() == 2);
+  require_ok(cuda_runtime().set_device(1, true));
+  CHECK(current_device() == 1);
+  contains(text_of(cuda_runtime().set_device(7, false)), "cudaSetDevice: cudaErrorInvalidDevice");
+}
+
+TEST_CASE("cuda streams: a new thread binds its device before anything else is called") {
+  const Machine machine("devices=1");
+  const Stream stream = cuda_stream();
+  const Memory memory(sizeof(int), stream);
+  const int64_t before = emulator::call_count("cudaSetDevice");
+  std::thread([&] {
+    require_ok(cuda_runtime().stream_synchronize(stream));
+    require_ok(cuda_runtime().stream_synchronize(stream));
+  }).join();
+  CHECK(emulator::call_count("cudaSetDevice") == before + 1);
+}
+
+TEST_CASE("cuda streams: handles are the runtime's own, for calls of the program") {
+  const Machine machine("streams=deferred");
+  const Stream stream = cuda_stream();
+  const OwnEvent event;
+  const Memory memory(sizeof(int), stream);
+  PinnedInts number(1, 4);
+  put(memory, number, stream);
+  require_ok(cuda_runtime().event_record(event, stream));
+  const auto handle = static_cast<cudaEvent_t>(static_cast<void*>(event));
+  CHECK(cudaEventQuery(handle) == cudaErrorNotReady);
+  cudaGetLastError();
+  // Work that names no stream comes after what was queued on the default one, as in PyTorch.
+  int back = 0;
+  CHECK(cudaMemcpy(&back, memory.get(), sizeof back, cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(back == 4);
+  CHECK(cudaEventQuery(handle) == cudaSuccess);
+}
+
 TEST_CASE("cuda streams: a query tells whether all has run, and waits for nothing") {
   const Machine machine("streams=deferred");
   const Stream stream = cuda_stream();
@@ -94,17 +166,17 @@ TEST_CASE("cuda streams: a query tells whether all has run, and waits for nothin
   const Memory memory(sizeof(int), stream);
   PinnedInts number(1, 4);
   bool done = false;
-  require_ok(cuda_runtime().event_query(event, &done));
+  require_ok(cuda_runtime().event_query(0, event, &done));
   CHECK(done);  // never recorded: nothing to wait for
   put(memory, number, stream);
   require_ok(cuda_runtime().event_record(event, stream));
   require_ok(cuda_runtime().stream_query(stream, &done));
   CHECK_FALSE(done);
-  require_ok(cuda_runtime().event_query(event, &done));
+  require_ok(cuda_runtime().event_query(0, event, &done));
   CHECK_FALSE(done);
   CHECK(cudaGetLastError() == cudaSuccess);
-  require_ok(cuda_runtime().event_synchronize(event));
-  require_ok(cuda_runtime().event_query(event, &done));
+  require_ok(cuda_runtime().event_synchronize(0, event));
+  require_ok(cuda_runtime().event_query(0, event, &done));
   CHECK(done);
   require_ok(cuda_runtime().stream_query(stream, &done));
   CHECK(done);
@@ -136,12 +208,12 @@ TEST_CASE("cuda streams: events take the time between them") {
   std::vector<char> source(kMiB);
   require_ok(cuda_runtime().copy(memory.get(), 0, source.data(), kHost, kMiB, stream, {}, false));
   require_ok(cuda_runtime().event_record(end, stream));
-  require_ok(cuda_runtime().event_synchronize(end));
+  require_ok(cuda_runtime().event_synchronize(0, end));
   float milliseconds = -1;
-  require_ok(cuda_runtime().event_elapsed(begin, end, &milliseconds));
+  require_ok(cuda_runtime().event_elapsed(0, begin, end, &milliseconds));
   CHECK(milliseconds > 0);
   require_ok(cuda_runtime().event_record(untimed, stream));
-  const Status status = cuda_runtime().event_elapsed(begin, untimed, &milliseconds);
+  const Status status = cuda_runtime().event_elapsed(0, begin, untimed, &milliseconds);
   CHECK(status.code == Code::kDeviceError);
   contains(text_of(status), "cudaEventElapsedTime: ");
 }
