@@ -33,6 +33,11 @@ Blas open_blas() {
   TAPER_BLAS_CALLS(TAPER_BLAS_LOOK_UP)
 #undef TAPER_BLAS_LOOK_UP
   found.problem = library->problem();
+  int major = 0;
+  if (found.problem.empty() &&
+      (found.calls.cublasGetProperty(MAJOR_VERSION, &major) != Status::kSuccess || major < 12)) {
+    found.problem = "cuBLAS " + std::to_string(major) + " was found, and 12 or newer is needed";
+  }
   return found;
 }
 #else

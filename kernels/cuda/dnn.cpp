@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "taper/kernels/cuda/context.h"
 #include "taper/kernels/cuda/dnn_api.h"
@@ -34,6 +36,10 @@ Dnn open_dnn() {
 #undef TAPER_DNN_LOOK_UP
   found.calls.cudnnGetVersion = reinterpret_cast<size_t (*)()>(library->symbol("cudnnGetVersion"));
   found.problem = library->problem();
+  if (found.problem.empty() && found.calls.cudnnGetVersion() < 90000) {
+    found.problem = "cuDNN " + std::to_string(found.calls.cudnnGetVersion()) +
+                    " was found, and 9 or newer is needed";
+  }
   return found;
 }
 #else
@@ -51,14 +57,20 @@ Status check(dnn::Status status, const char* call) {
 }
 #define TAPER_DNN_TRY(name, ...) TAPER_TRY(check(the_dnn().calls.name(__VA_ARGS__), #name))
 
-/// A problem with what was found out about it: descriptors, and the algorithm.
+/// An algorithm with the kind of arithmetic that it was proposed for, and its workspace.
+struct Proposal {
+  int algorithm;
+  dnn::Math math;
+  size_t workspace;  ///< bytes
+};
+
+/// A problem with what was found out about it: descriptors, and what may be called for it, the best
+/// first. None: cuDNN does not do this one.
 struct Problem {
   dnn::Tensor in = nullptr, out = nullptr;
   dnn::Filter weight = nullptr;
   dnn::Convolution convolution = nullptr;
-  int algorithm = 0;
-  size_t workspace = 0;
-  bool served = false;
+  std::vector<Proposal> proposals;
 
   Problem() = default;
   Problem(const Problem&) = delete;
@@ -148,9 +160,8 @@ Status describe(Problem& to, const ConvPlan& p) {
   return {};
 }
 
-/// The first of cuDNN's proposals that gives the same result every time, asks for no more memory
-/// than is sensible, and does not round float where that was not allowed. A proposal is an
-/// algorithm with a kind of arithmetic, and the call needs both.
+/// Those of cuDNN's proposals that give the same result every time, ask for no more memory than is
+/// sensible, and do not round float where that was not allowed.
 Status choose(Problem& to, const ConvPlan& plan, ConvPass pass, dnn::Handle handle) {
   constexpr size_t kMostWorkspace = size_t{1} << 30;
   std::array<dnn::Choice, 10> choices{};
@@ -177,13 +188,15 @@ Status choose(Problem& to, const ConvPlan& plan, ConvPass pass, dnn::Handle hand
         (plan.dtype == kFloat && !plan.tf32 && choice.math != dnn::Math::kFma)) {
       continue;
     }
-    TAPER_DNN_TRY(cudnnSetConvolutionMathType, to.convolution, choice.math);
-    to.algorithm = choice.algorithm;
-    to.workspace = choice.memory;
-    to.served = true;
-    break;
+    to.proposals.push_back({choice.algorithm, choice.math, choice.memory});
   }
   return {};
+}
+
+/// Not a failure: cuDNN says that it does not do this, or not so.
+bool is_refusal(const Status& status) {
+  const auto code = static_cast<dnn::Status>(status.value);
+  return !status.ok() && code >= dnn::Status::kBadParam && code < dnn::Status::kInternal;
 }
 
 Status find(DeviceDnn& mine, ConvPass pass, const ConvPlan& plan, Problem** found) {
@@ -198,11 +211,9 @@ Status find(DeviceDnn& mine, ConvPass pass, const ConvPlan& plan, Problem** foun
   Problem& made = mine.problems[key];
   Status status = describe(made, plan);
   if (status.ok()) status = choose(made, plan, pass, mine.handle);
-  if (!status.ok()) {
+  if (!status.ok() && !is_refusal(status)) {
     mine.problems.erase(key);
-    // Not a failure: cuDNN says that it does not do this one.
-    const auto code = static_cast<dnn::Status>(status.value);
-    return code >= dnn::Status::kNotSupported && code < dnn::Status::kFailed ? Status{} : status;
+    return status;
   }
   *found = &made;
   return {};
@@ -217,6 +228,37 @@ const LibraryChoice& choice() {
   static const auto* const read = new LibraryChoice(
       "TAPER_DNN", "cudnn", []() -> const std::string& { return the_dnn().problem; });
   return *read;
+}
+
+Status run(dnn::Handle handle, const Problem& p, const Proposal& proposal, ConvPass pass,
+           const ConvArgs& args, const Stream& stream) {
+  const size_t bytes = proposal.workspace;
+  const Scratch<char> workspace(stream, static_cast<int64_t>(bytes));
+  if (!workspace.status().ok()) return workspace.status();
+  TAPER_DNN_TRY(cudnnSetConvolutionMathType, p.convolution, proposal.math);
+  const double one_d = 1, zero_d = 0;
+  const float one_f = 1, zero_f = 0;
+  const bool wide = args.plan->dtype == kDouble;
+  const void* const one = wide ? static_cast<const void*>(&one_d) : &one_f;
+  const void* const zero = wide ? static_cast<const void*>(&zero_d) : &zero_f;
+  switch (pass) {
+    case ConvPass::kForward:
+      TAPER_DNN_TRY(cudnnConvolutionForward, handle, one, p.in, args.image, p.weight, args.weight,
+                    p.convolution, proposal.algorithm, workspace.get(), bytes, zero, p.out,
+                    args.to);
+      break;
+    case ConvPass::kData:
+      TAPER_DNN_TRY(cudnnConvolutionBackwardData, handle, one, p.weight, args.weight, p.out,
+                    args.grad, p.convolution, proposal.algorithm, workspace.get(), bytes, zero,
+                    p.in, args.to);
+      break;
+    case ConvPass::kWeight:
+      TAPER_DNN_TRY(cudnnConvolutionBackwardFilter, handle, one, p.in, args.image, p.out, args.grad,
+                    p.convolution, proposal.algorithm, workspace.get(), bytes, zero, p.weight,
+                    args.to);
+      break;
+  }
+  return {};
 }
 
 bool fits(int64_t n) { return n <= std::numeric_limits<int>::max(); }
@@ -253,34 +295,19 @@ Status dnn_conv(ConvPass pass, const ConvArgs& args, const Stream& stream, bool*
   TAPER_DNN_TRY(cudnnSetStream, mine.handle, static_cast<cudaStream_t>(stream.handle));
   Problem* found = nullptr;
   TAPER_TRY(find(mine, pass, *args.plan, &found));
-  if (!found || !found->served) return {};
-
-  const Problem& p = *found;
-  const Scratch<char> workspace(stream, static_cast<int64_t>(p.workspace));
-  if (!workspace.status().ok()) return workspace.status();
-  const double one_d = 1, zero_d = 0;
-  const float one_f = 1, zero_f = 0;
-  const bool wide = args.plan->dtype == kDouble;
-  const void* const one = wide ? static_cast<const void*>(&one_d) : &one_f;
-  const void* const zero = wide ? static_cast<const void*>(&zero_d) : &zero_f;
-  switch (pass) {
-    case ConvPass::kForward:
-      TAPER_DNN_TRY(cudnnConvolutionForward, mine.handle, one, p.in, args.image, p.weight,
-                    args.weight, p.convolution, p.algorithm, workspace.get(), p.workspace, zero,
-                    p.out, args.to);
-      break;
-    case ConvPass::kData:
-      TAPER_DNN_TRY(cudnnConvolutionBackwardData, mine.handle, one, p.weight, args.weight, p.out,
-                    args.grad, p.convolution, p.algorithm, workspace.get(), p.workspace, zero, p.in,
-                    args.to);
-      break;
-    case ConvPass::kWeight:
-      TAPER_DNN_TRY(cudnnConvolutionBackwardFilter, mine.handle, one, p.in, args.image, p.out,
-                    args.grad, p.convolution, p.algorithm, workspace.get(), p.workspace, zero,
-                    p.weight, args.to);
-      break;
+  // What cuDNN proposes it may refuse when called: then the next one is tried, from now on first.
+  // Where memory is short, one that needs less may do; our own kernels need none.
+  for (auto next = found->proposals.begin(); next != found->proposals.end();) {
+    const Status status = run(mine.handle, *found, *next, pass, args, stream);
+    *served = status.ok();
+    if (is_refusal(status)) {
+      next = found->proposals.erase(next);
+    } else if (status.code == Code::kOutOfMemory) {
+      ++next;
+    } else {
+      return status;
+    }
   }
-  *served = true;
   return {};
 }
 

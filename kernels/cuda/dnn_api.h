@@ -14,7 +14,13 @@ using Tensor = struct TensorShape*;
 using Filter = struct FilterShape*;
 using Convolution = struct ConvolutionShape*;
 
-enum class Status : int { kSuccess = 0, kBadParam = 2000, kNotSupported = 3000, kFailed = 5000 };
+enum class Status : int {
+  kSuccess = 0,
+  kBadParam = 2000,
+  kNotSupported = 3000,
+  kInternal = 4000,
+  kFailed = 5000
+};
 enum class DataType : int { kFloat = 0, kDouble = 1, kHalf = 2, kBFloat16 = 9 };
 enum class Format : int { kNchw = 0 };
 enum class Mode : int { kCrossCorrelation = 1 };

@@ -60,6 +60,11 @@ Status failed_at(std::string what, cudaError_t error) {
         (launches.empty() ? "  nothing\n" : launches) +
         "Hint: with CUDA_LAUNCH_BLOCKING=1 the launch that did it reports it.";
   }
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion) {
+    what +=
+        ". Hint: this Taper has no machine code for the card, or was built by a newer toolkit than "
+        "its driver knows; build it with -DTAPER_CUDA_ARCHITECTURES=<compute capability, as 89>";
+  }
   if (error == cudaErrorMemoryAllocation) return {Code::kOutOfMemory, 0, 0, keep(std::move(what))};
   return {Code::kDeviceError, error, 0, keep(std::move(what))};
 }

@@ -36,10 +36,13 @@ namespace {
 
 using namespace kernels::cuda::dnn;
 
+Status refusal(cudaError_t error) {
+  return error == cudaErrorNotSupported ? Status::kNotSupported : Status::kFailed;
+}
 /// Takes the call's place and an injected failure.
 #define TAPER_DNN_ENTRY(name)           \
   Entry entry(#name, Entry::kOrdinary); \
-  if (entry.refused()) return (entry.refusal(), kernels::cuda::dnn::Status::kFailed);
+  if (entry.refused()) return refusal(entry.refusal());
 
 Status create(Handle* handle) {
   TAPER_DNN_ENTRY(cudnnCreate)

@@ -98,6 +98,19 @@ TEST_CASE("cuDNN is asked once for an algorithm for each problem") {
   wait();
 }
 
+TEST_CASE("where cuDNN refuses what it proposed, Taper's own kernel serves from then on") {
+  if (own_is_asked_for()) return;
+  Small small(3);
+  const auto calls = [] { return emulator::call_count("cudnnConvolutionForward"); };
+  emulator::inject("cudnnConvolutionForward", 1, cudaErrorNotSupported);
+  const int64_t before = calls();
+  require_ok(small.run());
+  CHECK(calls() == before + 1);
+  require_ok(small.run());
+  CHECK(calls() == before + 1);
+  wait();
+}
+
 TEST_CASE("a failure of cuDNN is told with the call, and the next one works") {
   if (own_is_asked_for()) return;
   Small small(5);
