@@ -72,7 +72,14 @@ DeviceBlas& of(int device) {
 
 Status make_handle(DeviceBlas& mine) {
   if (mine.is_ready) return {};
-  if (!mine.handle) TAPER_BLAS_TRY(cublasCreate_v2, &mine.handle);
+  if (!mine.handle) {
+    TAPER_TRY(create_handle([&] { return the_blas().calls.cublasCreate_v2(&mine.handle); },
+                            [](blas::Status status) {
+                              return status == blas::Status::kAllocFailed ||
+                                     status == blas::Status::kNotInitialized;
+                            },
+                            [](blas::Status status) { return check(status, "cublasCreate_v2"); }));
+  }
   // Sums of halves stay in float from end to end.
   TAPER_BLAS_TRY(cublasSetMathMode, mine.handle, blas::Math::kNoReducedPrecisionReduction);
   mine.is_ready = true;

@@ -14,6 +14,7 @@ using Handle = struct Context*;
 
 enum class Status : int {
   kSuccess = 0,
+  kNotInitialized = 1,
   kAllocFailed = 3,
   kInvalidValue = 7,
   kExecutionFailed = 13

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "taper/kernels/cuda/blas.h"
 #include "taper/kernels/cuda/context.h"
 #include "taper/kernels/cuda/dnn_api.h"
 #include "taper/kernels/cuda/library.h"
@@ -28,6 +29,10 @@ struct Dnn {
 Dnn open_dnn() {
   // Never closed: its threads and memory live as long as the process.
   static auto* const library = new Library({"libcudnn.so.9", "libcudnn.so"});
+  // Its parts need these two and seek them by name alone: opened before, they are found.
+  static_cast<void>(blas_problem());  // and with cuBLAS libcublasLt
+  static const auto* const compiler = new Library({"libnvrtc.so.13", "libnvrtc.so.12"});
+  static_cast<void>(compiler);
   using namespace dnn;
   Dnn found;
 #define TAPER_DNN_LOOK_UP(name, arguments) \
@@ -291,7 +296,15 @@ Status dnn_conv(ConvPass pass, const ConvArgs& args, const Stream& stream, bool*
   TAPER_TRY(choice().check());
   DeviceDnn& mine = of(stream.device);
   const std::lock_guard lock(mine.mutex);
-  if (!mine.handle) TAPER_DNN_TRY(cudnnCreate, &mine.handle);
+  if (!mine.handle) {
+    TAPER_TRY(create_handle([&] { return the_dnn().calls.cudnnCreate(&mine.handle); },
+                            [](dnn::Status status) {
+                              return status == dnn::Status::kNotInitialized ||
+                                     status == dnn::Status::kHostAllocFailed ||
+                                     status == dnn::Status::kDeviceAllocFailed;
+                            },
+                            [](dnn::Status status) { return check(status, "cudnnCreate"); }));
+  }
   TAPER_DNN_TRY(cudnnSetStream, mine.handle, static_cast<cudaStream_t>(stream.handle));
   Problem* found = nullptr;
   TAPER_TRY(find(mine, pass, *args.plan, &found));

@@ -16,9 +16,12 @@ using Convolution = struct ConvolutionShape*;
 
 enum class Status : int {
   kSuccess = 0,
+  kNotInitialized = 1001,
   kBadParam = 2000,
   kNotSupported = 3000,
   kInternal = 4000,
+  kHostAllocFailed = 4003,
+  kDeviceAllocFailed = 4004,
   kFailed = 5000
 };
 enum class DataType : int { kFloat = 0, kDouble = 1, kHalf = 2, kBFloat16 = 9 };

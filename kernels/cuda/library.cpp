@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "taper/kernels/cuda/message.h"
+#include "taper/kernels/cuda/runtime.h"
 
 namespace taper::kernels::cuda {
 
@@ -56,6 +57,8 @@ std::vector<std::string> matches(const std::string& pattern) {
 }
 
 }  // namespace
+
+Status empty_caches() { return kRuntime.empty_cache(); }
 
 Library::Library(std::initializer_list<const char*> names) {
   const std::vector<std::string> places = folders();

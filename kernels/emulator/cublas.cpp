@@ -23,10 +23,14 @@ namespace {
 
 using namespace kernels::cuda::blas;
 
+Status refusal(cudaError_t error) {
+  return error == cudaErrorMemoryAllocation ? Status::kAllocFailed : Status::kExecutionFailed;
+}
+
 /// Takes the call's place and an injected failure.
 #define TAPER_BLAS_ENTRY(name)          \
   Entry entry(#name, Entry::kOrdinary); \
-  if (entry.refused()) return (entry.refusal(), Status::kExecutionFailed);
+  if (entry.refused()) return refusal(entry.refusal());
 
 Status create(Handle* handle) {
   TAPER_BLAS_ENTRY(cublasCreate)

@@ -37,6 +37,7 @@ namespace {
 using namespace kernels::cuda::dnn;
 
 Status refusal(cudaError_t error) {
+  if (error == cudaErrorMemoryAllocation) return Status::kDeviceAllocFailed;
   return error == cudaErrorNotSupported ? Status::kNotSupported : Status::kFailed;
 }
 /// Takes the call's place and an injected failure.

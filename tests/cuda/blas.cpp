@@ -41,6 +41,7 @@ TEST_CASE("what is declared of cuBLAS is what NVIDIA declares") {
   TAPER_BLAS_CALLS(TAPER_COMPARE)
 #undef TAPER_COMPARE
   CHECK(static_cast<int>(blas::Status::kSuccess) == CUBLAS_STATUS_SUCCESS);
+  CHECK(static_cast<int>(blas::Status::kNotInitialized) == CUBLAS_STATUS_NOT_INITIALIZED);
   CHECK(static_cast<int>(blas::Status::kAllocFailed) == CUBLAS_STATUS_ALLOC_FAILED);
   CHECK(static_cast<int>(blas::Status::kInvalidValue) == CUBLAS_STATUS_INVALID_VALUE);
   CHECK(static_cast<int>(blas::Status::kExecutionFailed) == CUBLAS_STATUS_EXECUTION_FAILED);

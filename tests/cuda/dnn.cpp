@@ -38,6 +38,12 @@ TEST_CASE("what is declared of cuDNN is what NVIDIA declares") {
   TAPER_COMPARE(cudnnConvolutionBwdFilterAlgoPerf_t)
 #undef TAPER_COMPARE
   CHECK(static_cast<int>(dnn::Status::kSuccess) == CUDNN_STATUS_SUCCESS);
+  CHECK(static_cast<int>(dnn::Status::kNotInitialized) == CUDNN_STATUS_NOT_INITIALIZED);
+  CHECK(static_cast<int>(dnn::Status::kInternal) == CUDNN_STATUS_INTERNAL_ERROR);
+  CHECK(static_cast<int>(dnn::Status::kHostAllocFailed) ==
+        CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
+  CHECK(static_cast<int>(dnn::Status::kDeviceAllocFailed) ==
+        CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
   CHECK(static_cast<int>(dnn::Status::kBadParam) == CUDNN_STATUS_BAD_PARAM);
   CHECK(static_cast<int>(dnn::Status::kNotSupported) == CUDNN_STATUS_NOT_SUPPORTED);
   CHECK(static_cast<int>(dnn::Status::kFailed) == CUDNN_STATUS_EXECUTION_FAILED);

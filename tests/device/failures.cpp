@@ -171,6 +171,30 @@ TEST_CASE("what fails while a device is first used works at the second try") {
   }
 }
 
+TEST_CASE("a library makes its handle on a full card", "[.full]") {
+  const char* const times = std::getenv("TAPER_TEST_CALL");
+  REQUIRE(times != nullptr);
+  if (std::string(times) == "twice") {
+    CHECK_THROWS_AS(train_from_nothing(), OutOfMemoryError);
+  }
+  train_from_nothing();
+  CHECK(cuda::memory_allocated() == 0);
+}
+
+TEST_CASE("what a library's handle does not get on a full card it gets from the cache") {
+  for (const std::string call : {"cublasCreate", "cudnnCreate"}) {
+    for (const bool twice : {false, true}) {
+      INFO(call << (twice ? " twice" : " once"));
+      const support::Outcome outcome = support::run_test(
+          "a library makes its handle on a full card",
+          "TAPER_CUDA=emulated TAPER_EMULATOR=fail=" + call + ":1:2" +
+              (twice ? ",fail=" + call + ":2:2 TAPER_TEST_CALL=twice" : " TAPER_TEST_CALL=once"));
+      INFO(outcome.output);
+      CHECK(outcome.status == 0);
+    }
+  }
+}
+
 TEST_CASE("a device is lost in the middle", "[.lost]") {
   std::string message;
   {
