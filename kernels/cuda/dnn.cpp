@@ -12,6 +12,7 @@
 #include "taper/kernels/cuda/context.h"
 #include "taper/kernels/cuda/dnn_api.h"
 #include "taper/kernels/cuda/library.h"
+#include "taper/kernels/cuda/runtime.h"
 #if !defined(TAPER_CUDA_HARDWARE)
 #include "taper/kernels/emulator/libraries.h"
 #endif

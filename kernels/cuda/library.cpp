@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "taper/kernels/cuda/message.h"
-#include "taper/kernels/cuda/runtime.h"
 
 namespace taper::kernels::cuda {
 
@@ -57,8 +56,6 @@ std::vector<std::string> matches(const std::string& pattern) {
 }
 
 }  // namespace
-
-Status empty_caches() { return kRuntime.empty_cache(); }
 
 Library::Library(std::initializer_list<const char*> names) {
   const std::vector<std::string> places = folders();

@@ -7,9 +7,6 @@
 
 namespace taper::kernels::cuda {
 
-/// As DeviceRuntime's empty_cache.
-Status empty_caches();
-
 /// A shared library of NVIDIA's that is opened when first needed and stays open. It is sought by
 /// its names, best first, where the system's loader looks, in the CUDA toolkit's folders, and in
 /// those of the packages nvidia-* that pip installs.
@@ -29,18 +26,6 @@ class Library {
   void* handle_ = nullptr;
   std::string problem_;
 };
-
-/// A library's handle takes memory of the card beside the allocator's. Where `create` fails and
-/// `is_short` says that it may be for that, the caches are given back and it is called again.
-/// Returns `failed` of the last status; kOutOfMemory where memory is still short.
-template <class Create, class IsShort, class Failed>
-Status create_handle(const Create& create, const IsShort& is_short, const Failed& failed) {
-  auto status = create();
-  if (is_short(status) && empty_caches().ok()) status = create();
-  Status result = failed(status);
-  if (is_short(status)) result.code = Code::kOutOfMemory;
-  return result;
-}
 
 /// Whose kernels an environment variable asks for: "own", Taper's; "auto" or nothing, the library's
 /// where it is there; the library by its name, where it is missing an error. Any other value is

@@ -21,6 +21,18 @@ Status find_properties(int device, const DeviceProperties** properties);
 /// caller knows it.
 Status fault_of_this_call(const Stream& stream);
 
+/// A library's handle takes memory of the card beside the allocator's. Where `create` fails and
+/// `is_short` says that it may be for that, the caches are given back and it is called again.
+/// Returns `failed` of the last status; kOutOfMemory where memory is still short.
+template <class Create, class IsShort, class Failed>
+Status create_handle(const Create& create, const IsShort& is_short, const Failed& failed) {
+  auto status = create();
+  if (is_short(status) && kRuntime.empty_cache().ok()) status = create();
+  Status result = failed(status);
+  if (is_short(status)) result.code = Code::kOutOfMemory;
+  return result;
+}
+
 namespace runtime {
 
 // devices.cpp
