@@ -76,10 +76,11 @@ set(_flags --expt-relaxed-constexpr --compress-mode=size
     -Xcompiler=-fPIC,-fvisibility=hidden,-fvisibility-inlines-hidden${_no_unique}
     -DTAPER_CUDA_HARDWARE -DTAPER_BUILDING -DTAPER_VERSION="${PROJECT_VERSION}")
 
-# taper_nvcc(<variable> "<flag>;..." <file>...): the object files of .cu files.
+# taper_nvcc(<variable> "<flag>;..." <file>...): the object files of .cu files, in the folder
+# cuda of the current one.
 function(taper_nvcc variable flags)
   set(_objects)
-  set(_dir ${PROJECT_BINARY_DIR}/cuda)
+  set(_dir ${CMAKE_CURRENT_BINARY_DIR}/cuda)
   file(MAKE_DIRECTORY ${_dir})
   foreach(file IN LISTS ARGN)
     get_filename_component(_name ${file} NAME)
