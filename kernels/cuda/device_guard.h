@@ -30,7 +30,9 @@ class DeviceGuard {
  private:
   // A new thread is on device 0 without a context bound, which cuBLAS and cuDNN do not bear.
   static bool& is_bound() {
-    thread_local bool bound = false;
+    // Found at run time: a plugin that wants its thread's memory beside the program's own, as the
+    // library's code does for speed, is not loaded once that is full, and the runtime's is large.
+    [[gnu::tls_model("global-dynamic")]] thread_local bool bound = false;
     return bound;
   }
 
