@@ -94,6 +94,9 @@ namespace taper::detail {
 
 /// The device with its number: "cuda" becomes the current one. Throws for one that does not exist.
 TAPER_API TAPER_COLD Device resolve_cuda(Device device);
-inline Device resolve(Device device) { return device.is_cuda() ? resolve_cuda(device) : device; }
+/// The host has no number: "cpu:0" is "cpu".
+inline Device resolve(Device device) {
+  return device.is_cuda() ? resolve_cuda(device) : Device(device.type());
+}
 
 }  // namespace taper::detail

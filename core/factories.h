@@ -46,7 +46,7 @@ TAPER_API Tensor rand(IntArrayRef size, std::optional<Generator> generator,
 TAPER_API Tensor randn(IntArrayRef size, const TensorOptions& options = {});
 TAPER_API Tensor randn(IntArrayRef size, std::optional<Generator> generator,
                        const TensorOptions& options = {});
-/// Whole numbers in [low, high), int64 without a dtype.
+/// Whole numbers in [low, high): int64, or where options are given, their dtype.
 TAPER_API Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options = kLong);
 TAPER_API Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator,
                          const TensorOptions& options = kLong);

@@ -221,6 +221,37 @@ bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
   return true;
 }
 
+Dims preserved_strides(IntArrayRef sizes, IntArrayRef strides) {
+  if (is_non_overlapping_and_dense(sizes, strides)) return Dims(strides);
+  // Insertion from the innermost dimension outwards: `order` ascends by stride, then by size.
+  const int rank = static_cast<int>(sizes.size());
+  Dims order;
+  for (int d = rank - 1; d >= 0; --d) order.push_back(d);
+  const auto belongs_inside = [&](int64_t d, int64_t inner) {
+    if (strides[d] == 0 || strides[inner] == 0) return 0;
+    if (strides[d] != strides[inner]) return strides[d] < strides[inner] ? 1 : -1;
+    return sizes[d] < sizes[inner] ? 1 : 0;
+  };
+  for (int i = 1; i < rank; ++i) {
+    for (int at = i, below = i - 1; below >= 0; --below) {
+      const int answer = belongs_inside(order[at], order[below]);
+      if (answer < 0) break;
+      if (answer > 0) {
+        std::swap(order[at], order[below]);
+        at = below;
+      }
+    }
+  }
+  Dims packed;
+  packed.resize(rank);
+  int64_t next = 1;
+  for (const int64_t d : order) {
+    packed[static_cast<int>(d)] = next;
+    next *= std::max<int64_t>(sizes[d], 1);
+  }
+  return packed;
+}
+
 bool has_internal_overlap(IntArrayRef sizes, IntArrayRef strides) {
   for (const int64_t size : sizes) {
     if (size == 0) return false;

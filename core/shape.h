@@ -56,6 +56,10 @@ TAPER_API std::optional<Dims> compute_view_strides(IntArrayRef sizes, IntArrayRe
 TAPER_API bool is_contiguous(IntArrayRef sizes, IntArrayRef strides);
 /// The elements fill a run of memory without gaps, in any order of dimensions.
 TAPER_API bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides);
+/// What a copy that keeps the order of dimensions has for strides: those given where they are
+/// dense, else without their gaps. An expanded dimension (stride 0) has no order and stays where it
+/// is.
+TAPER_API Dims preserved_strides(IntArrayRef sizes, IntArrayRef strides);
 
 /// Several positions are certainly one element, as after expand().
 TAPER_API bool has_internal_overlap(IntArrayRef sizes, IntArrayRef strides);

@@ -140,8 +140,9 @@ void synchronize(int64_t device_index) {
   ask(kName, &DeviceRuntime::device_synchronize, checked(device_index, kName));
 }
 
-// Before any device is used, "the current one" is device 0 of what may be there.
+// Before any device is used, "the current one" is device 0; without CUDA there is none to seed.
 void manual_seed(uint64_t seed) {
+  if (!is_available()) return;
   taper::detail::seed_cuda_generators(seed, thread_state.cuda_device);
 }
 void manual_seed_all(uint64_t seed) { taper::detail::seed_cuda_generators(seed, -1); }

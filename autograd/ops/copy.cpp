@@ -20,11 +20,23 @@ void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
   const bool in_bytes = as_it_is && source.scalar_type() == out.scalar_type();
   if (!in_bytes) {
     const bool cast_first = source.element_size() > out.element_size();
-    Tensor dense = cast_first ? source.to(out.scalar_type()) : source;
-    // What is broadcast is so after its journey.
-    dense = dense.contiguous();
-    const Tensor arrived = new_result(dense.sizes(), dense.scalar_type(), out.device());
-    copy_across(arrived, dense, non_blocking);
+    const ScalarType dtype = cast_first ? out.scalar_type() : source.scalar_type();
+    // What lies as `out` does needs no second copy there. What is broadcast is so after its
+    // journey.
+    const bool as_out = source.sizes().equals(out.sizes()) &&
+                        is_non_overlapping_and_dense(out.sizes(), out.strides());
+    const auto like_out = [&](Device device) {
+      const Tensor made = new_result(source.sizes(), dtype, device);
+      if (as_out) made.impl().set_geometry(out.sizes(), out.strides());
+      return made;
+    };
+    const bool is_packed = as_out ? as_it_is : source.is_contiguous();
+    const Tensor packed =
+        is_packed && dtype == source.scalar_type() ? source : like_out(source.device());
+    if (!packed.is_same(source)) copy_values(packed, source);
+    if (as_out && dtype == out.scalar_type()) return copy_across(out, packed, non_blocking);
+    const Tensor arrived = like_out(out.device());
+    copy_across(arrived, packed, non_blocking);
     return copy_values(out, arrived);
   }
   if (out.numel() == 0) return;
@@ -65,12 +77,10 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   check_defined("clone", self, "self");
-  // Dense tensors keep their order of dimensions unless asked otherwise, as in PyTorch.
-  const bool keeps_strides =
-      memory_format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve &&
-      !self.is_contiguous() && is_non_overlapping_and_dense(self.sizes(), self.strides());
-  const Tensor out = keeps_strides ? empty_strided(self.sizes(), self.strides(), self.options())
-                                   : new_result_like(self, "clone");
+  const Tensor out = new_result_like(self, "clone");
+  if (memory_format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) {
+    keep_order(out, self);
+  }
   copy_values(out, self);
   if (recording(self)) {
     record(out, "CloneBackward0", inputs(self), saving_nothing(),
@@ -111,11 +121,8 @@ Tensor to_impl(const Tensor& self, Device wanted, ScalarType dtype, bool non_blo
   ops::check_defined("to", self, "self");
   const Device device = detail::resolve(wanted);
   if (self.device() == device && self.scalar_type() == dtype) return copy ? self.clone() : self;
-  // Strides of a dense tensor are kept, as in PyTorch.
-  const bool dense = is_non_overlapping_and_dense(self.sizes(), self.strides());
-  const TensorOptions options = TensorOptions(dtype).device(device);
-  const Tensor out = dense ? empty_strided(self.sizes(), self.strides(), options)
-                           : ops::new_result(self.sizes(), dtype, device, "to");
+  const Tensor out = ops::new_result(self.sizes(), dtype, device, "to");
+  ops::keep_order(out, self);
   // To the host without waiting, the memory has to be pinned.
   ops::copy_values(out, self, non_blocking);
   if (is_floating_point(dtype) && autograd::recording(self)) {
@@ -129,6 +136,9 @@ Tensor to_impl(const Tensor& self, Device wanted, ScalarType dtype, bool non_blo
 }  // namespace
 
 Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy) const {
+  TAPER_CHECK(!options.requires_grad(),
+              "to: options with requires_grad(true) are not taken; call requires_grad_() on the "
+              "result");
   const Tensor out = to_impl(*this, options.device_opt().value_or(device()),
                              options.dtype_opt().value_or(scalar_type()), non_blocking, copy);
   return options.pinned_memory() ? out.pin_memory() : out;
@@ -154,6 +164,7 @@ Tensor Tensor::pin_memory() const {
               why);
   const NoGradGuard quiet;
   const Tensor out = ops::new_pinned(sizes(), scalar_type());
+  ops::keep_order(out, *this);
   ops::copy_values(out, detach());
   return out;
 }

@@ -51,15 +51,11 @@ TensorOptions options_like(const Tensor& self, const TensorOptions& options) {
   return merged;
 }
 
-// Dense tensors are imitated with their strides, as in PyTorch.
 Tensor uninitialised_like(const Tensor& self, const TensorOptions& options,
                           std::optional<MemoryFormat> format) {
   ops::check_defined("empty_like", self, "self");
-  const bool strided = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve &&
-                       !self.is_contiguous() &&
-                       is_non_overlapping_and_dense(self.sizes(), self.strides());
-  Tensor out = ops::new_result(self.sizes(), options.dtype(), options.device(), "empty_like");
-  if (strided) out.impl().set_geometry(self.sizes(), self.strides());
+  const Tensor out = ops::new_result(self.sizes(), options.dtype(), options.device(), "empty_like");
+  if (format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) ops::keep_order(out, self);
   return out;
 }
 
@@ -84,17 +80,18 @@ Tensor empty(IntArrayRef size, const TensorOptions& options) {
   return finish(uninitialised("empty", size, options), options);
 }
 
+// LibTorch's new_... do not look at requires_grad.
 Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& options) const {
-  return empty(size, options_like(*this, options));
+  return empty(size, options_like(*this, options).requires_grad(false));
 }
 Tensor Tensor::new_zeros(IntArrayRef size, const TensorOptions& options) const {
-  return zeros(size, options_like(*this, options));
+  return zeros(size, options_like(*this, options).requires_grad(false));
 }
 Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& options) const {
-  return ones(size, options_like(*this, options));
+  return ones(size, options_like(*this, options).requires_grad(false));
 }
 Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options) const {
-  return full(size, value, options_like(*this, options));
+  return full(size, value, options_like(*this, options).requires_grad(false));
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {

@@ -175,6 +175,11 @@ Tensor fused_gradient(BinaryOp op, const Tensor& gradient, const Tensor& x,
 /// does not wait where its memory is pinned.
 void copy_values(const Tensor& out, const Tensor& in, bool non_blocking = false);
 void copy_across(const Tensor& out, const Tensor& in, bool non_blocking);  ///< between devices
+/// Gives a new result, of self's shape, self's order of dimensions.
+inline void keep_order(const Tensor& out, const Tensor& self) {
+  if (self.is_contiguous()) return;
+  out.impl().set_geometry(self.sizes(), preserved_strides(self.sizes(), self.strides()));
+}
 void fill_values(const Tensor& out, Value value);
 /// The number as the kernels take it. With a dtype: throws where it would overflow there.
 Value value_of(const Scalar& value);

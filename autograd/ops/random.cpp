@@ -336,10 +336,6 @@ Tensor unfilled_like(const Tensor& self, const TensorOptions& options) {
   return empty_like(self, options.requires_grad(false).pinned_memory(false));
 }
 
-TensorOptions or_long(const TensorOptions& options) {
-  return options.has_dtype() ? options : options.dtype(kLong);
-}
-
 }  // namespace
 
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
@@ -357,7 +353,7 @@ Tensor randn(IntArrayRef size, const TensorOptions& options) {
 
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
                const TensorOptions& options) {
-  const Tensor out = unfilled(size, or_long(options));
+  const Tensor out = unfilled(size, options);
   return made(out.random_(low, high, std::move(generator)), options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
@@ -373,7 +369,7 @@ Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
 
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   TAPER_CHECK(n >= 0, "n must be non-negative, got ", n);
-  const TensorOptions typed = or_long(options);
+  const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
   TAPER_CHECK(n == 0 || n - 1 <= ops::exact_range(typed.dtype()).second,
               "n is too large for result tensor type: randperm(", n, ") as ",
               dtype_name(typed.dtype()));

@@ -32,6 +32,8 @@ Blas open_blas() {
   using namespace blas;
   TAPER_BLAS_CALLS(TAPER_BLAS_LOOK_UP)
 #undef TAPER_BLAS_LOOK_UP
+  found.calls.cublasGetStatusName =
+      reinterpret_cast<const char* (*)(blas::Status)>(library->symbol("cublasGetStatusName"));
   found.problem = library->problem();
   int major = 0;
   if (found.problem.empty() &&
@@ -51,7 +53,8 @@ const Blas& the_blas() {
 
 Status check(blas::Status status, const char* call) {
   if (status == blas::Status::kSuccess) return {};
-  return library_failed(call, "cuBLAS", static_cast<int>(status));
+  return library_failed(call, the_blas().calls.cublasGetStatusName(status),
+                        static_cast<int>(status));
 }
 #define TAPER_BLAS_TRY(name, ...) TAPER_TRY(check(the_blas().calls.name(__VA_ARGS__), #name))
 
@@ -78,7 +81,7 @@ Status make_handle(DeviceBlas& mine) {
                               return status == blas::Status::kAllocFailed ||
                                      status == blas::Status::kNotInitialized;
                             },
-                            [](blas::Status status) { return check(status, "cublasCreate_v2"); }));
+                            [](blas::Status status) { return check(status, "cublasCreate"); }));
   }
   // Sums of halves stay in float from end to end.
   TAPER_BLAS_TRY(cublasSetMathMode, mine.handle, blas::Math::kNoReducedPrecisionReduction);

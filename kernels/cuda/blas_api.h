@@ -42,6 +42,7 @@ struct Calls {
 #define TAPER_BLAS_MEMBER(name, arguments) Status(*name) arguments;
   TAPER_BLAS_CALLS(TAPER_BLAS_MEMBER)
 #undef TAPER_BLAS_MEMBER
+  const char* (*cublasGetStatusName)(Status);
 };
 
 }  // namespace taper::kernels::cuda::blas

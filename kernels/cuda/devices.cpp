@@ -4,6 +4,7 @@
 #include "taper/kernels/cuda/blas.h"
 #include "taper/kernels/cuda/device_guard.h"
 #include "taper/kernels/cuda/dnn.h"
+#include "taper/kernels/cuda/message.h"
 #include "taper/kernels/cuda/runtime.h"
 
 // Which devices there are, and if there is none, why.
@@ -11,14 +12,6 @@
 namespace taper::kernels::cuda::runtime {
 
 namespace {
-
-// The emulator's devices survive a fork.
-#ifdef TAPER_CUDA_HARDWARE
-constexpr const char* kForkHint =
-    ". Hint: a process that was forked after its parent used CUDA cannot use it";
-#else
-constexpr const char* kForkHint = "";
-#endif
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);

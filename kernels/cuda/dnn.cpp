@@ -41,6 +41,13 @@ Dnn open_dnn() {
   TAPER_DNN_CALLS(TAPER_DNN_LOOK_UP)
 #undef TAPER_DNN_LOOK_UP
   found.calls.cudnnGetVersion = reinterpret_cast<size_t (*)()>(library->symbol("cudnnGetVersion"));
+  found.calls.cudnnGetErrorString =
+      reinterpret_cast<const char* (*)(dnn::Status)>(library->symbol("cudnnGetErrorString"));
+  // It opens its parts when first called and aborts where one is not there. Those beside it are the
+  // ones of its version.
+  for (const char* const part : {"libcudnn_graph.so.9", "libcudnn_ops.so.9", "libcudnn_cnn.so.9"}) {
+    library->open_part(part);
+  }
   found.problem = library->problem();
   if (found.problem.empty() && found.calls.cudnnGetVersion() < 90000) {
     found.problem = "cuDNN " + std::to_string(found.calls.cudnnGetVersion()) +
@@ -59,7 +66,8 @@ const Dnn& the_dnn() {
 
 Status check(dnn::Status status, const char* call) {
   if (status == dnn::Status::kSuccess) return {};
-  return library_failed(call, "cuDNN", static_cast<int>(status));
+  return library_failed(call, the_dnn().calls.cudnnGetErrorString(status),
+                        static_cast<int>(status));
 }
 #define TAPER_DNN_TRY(name, ...) TAPER_TRY(check(the_dnn().calls.name(__VA_ARGS__), #name))
 

@@ -80,6 +80,7 @@ struct Calls {
   TAPER_DNN_CALLS(TAPER_DNN_MEMBER)
 #undef TAPER_DNN_MEMBER
   size_t (*cudnnGetVersion)();
+  const char* (*cudnnGetErrorString)(Status);
 };
 
 }  // namespace taper::kernels::cuda::dnn

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "taper/kernels/cuda/kernel_name.h"
 #include "taper/kernels/cuda/message.h"
@@ -21,12 +23,12 @@ cudaError_t wait_for(cudaStream_t stream) {
   return cudaStreamSynchronize(stream);
 }
 
-// The emulator finds none in a library that was stripped.
-std::string name_of(const void* kernel) {
+// Null where there is none: the emulator finds none in a library that was stripped.
+const char* symbol_of(const void* kernel) {
   const char* symbol = nullptr;
-  if (cudaFuncGetName(&symbol, kernel) == cudaSuccess && symbol) return kernel_name(symbol);
+  if (cudaFuncGetName(&symbol, kernel) == cudaSuccess) return symbol;
   cudaGetLastError();
-  return "a kernel";
+  return nullptr;
 }
 
 struct Launch {
@@ -34,14 +36,13 @@ struct Launch {
   const char* file;
   int line;
 };
-std::string to_text(const Launch& launch) {
-  return name_of(launch.kernel) + " at " + launch.file + ":" + std::to_string(launch.line);
-}
 
 struct Ring {
   std::mutex mutex;
   std::array<Launch, 8> launches{};
   uint64_t count = 0;
+  // Asked for when a kernel is first launched: of a device that has trapped it may be too late.
+  std::unordered_map<const void*, const char*> symbols;
 };
 Ring& ring() {
   static auto* const made = new Ring;
@@ -52,6 +53,17 @@ void remember(const Launch& launch) {
   Ring& r = ring();
   const std::lock_guard lock(r.mutex);
   r.launches[r.count++ % r.launches.size()] = launch;
+  const auto [known, is_new] = r.symbols.try_emplace(launch.kernel);
+  if (is_new) known->second = symbol_of(launch.kernel);
+}
+
+std::string to_text(const Launch& launch) {
+  Ring& r = ring();
+  const std::lock_guard lock(r.mutex);
+  const auto known = r.symbols.find(launch.kernel);
+  const char* const symbol = known == r.symbols.end() ? nullptr : known->second;
+  return (symbol ? kernel_name(symbol) : "a kernel") + " at " + launch.file + ":" +
+         std::to_string(launch.line);
 }
 
 }  // namespace
@@ -65,12 +77,16 @@ bool launches_block() {
 }
 
 std::string recent_launches() {
-  Ring& r = ring();
-  const std::lock_guard lock(r.mutex);
-  std::string text;
-  for (uint64_t i = 1; i <= r.launches.size() && i <= r.count; ++i) {
-    text += "  " + to_text(r.launches[(r.count - i) % r.launches.size()]) + "\n";
+  std::vector<Launch> latest;
+  {
+    Ring& r = ring();
+    const std::lock_guard lock(r.mutex);
+    for (uint64_t i = 1; i <= r.launches.size() && i <= r.count; ++i) {
+      latest.push_back(r.launches[(r.count - i) % r.launches.size()]);
+    }
   }
+  std::string text;
+  for (const Launch& launch : latest) text += "  " + to_text(launch) + "\n";
   return text;
 }
 

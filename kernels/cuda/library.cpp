@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <link.h>
 
 #include <cstdlib>
 #include <string_view>
@@ -55,14 +56,22 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
+/// The file behind a handle; empty where the system does not say.
+std::string place_of(void* handle) {
+  const link_map* map = nullptr;
+  return dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map ? map->l_name : "";
+}
+
 }  // namespace
 
 Library::Library(std::initializer_list<const char*> names) {
   const std::vector<std::string> places = folders();
   const auto open = [&](const std::string& file) {
     handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_) problem_.clear();  // of one that was found before, and could not be opened
-    return handle_ != nullptr;
+    if (!handle_) return false;
+    problem_.clear();  // of one that was found before, and could not be opened
+    file_ = place_of(handle_);
+    return true;
   };
   for (const char* const name : names) {
     if (open(name)) return;
@@ -83,6 +92,16 @@ void* Library::symbol(const char* name) {
   void* const found = handle_ ? dlsym(handle_, name) : nullptr;
   if (!found && problem_.empty()) problem_ = std::string("the library has no ") + name;
   return found;
+}
+
+void Library::open_part(const char* name) {
+  if (!handle_ || !problem_.empty()) return;
+  const std::string beside = file_.substr(0, file_.rfind('/') + 1) + name;
+  // Never closed, as the library itself is not.
+  if (dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return;
+  const std::string why = dlerror();
+  if (dlopen(name, RTLD_NOW | RTLD_LOCAL)) return;
+  problem_ = file_ + " was found, but not its part " + name + ": " + why;
 }
 
 LibraryChoice::LibraryChoice(const char* name, const char* library, const std::string& (*problem)())

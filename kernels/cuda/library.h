@@ -19,12 +19,15 @@ class Library {
   bool is_open() const { return handle_ != nullptr; }
   /// Null if there is none; then `problem` says so.
   void* symbol(const char* name);
+  /// Opens a library that this one opens by name when it is first called: the one that lies beside
+  /// it, else where the system's loader looks. `problem` says if there is none.
+  void open_part(const char* name);
   /// Why it cannot be used; empty where it can.
   const std::string& problem() const { return problem_; }
 
  private:
   void* handle_ = nullptr;
-  std::string problem_;
+  std::string problem_, file_;
 };
 
 /// Whose kernels an environment variable asks for: "own", Taper's; "auto" or nothing, the library's

@@ -34,8 +34,8 @@ Status failed(const char* call, cudaError_t error) {
   return failed_at(std::move(name), error);
 }
 
-Status library_failed(const char* call, const char* library, int status) {
-  std::string what = std::string(call) + ": " + library + " status " + std::to_string(status);
+Status library_failed(const char* call, const char* name, int status) {
+  std::string what = std::string(call) + ": " + name + " (" + std::to_string(status) + ")";
   // The library has a CUDA runtime of its own, whose last error is not this one's: a call that
   // reports what happened to the device is needed.
   cudaGetLastError();
@@ -65,6 +65,7 @@ Status failed_at(std::string what, cudaError_t error) {
         ". Hint: this Taper has no machine code for the card, or was built by a newer toolkit than "
         "its driver knows; build it with -DTAPER_CUDA_ARCHITECTURES=<compute capability, as 89>";
   }
+  if (error == cudaErrorInitializationError) what += kForkHint;
   if (error == cudaErrorMemoryAllocation) return {Code::kOutOfMemory, 0, 0, keep(std::move(what))};
   return {Code::kDeviceError, error, 0, keep(std::move(what))};
 }

@@ -14,7 +14,7 @@ namespace taper::emulator {
 void configure(const std::string& text);
 
 /// The `in`-th time from now that `what` happens, it fails; see Failure in options.h.
-void inject(const std::string& what, int64_t in, cudaError_t error = cudaSuccess);
+void inject(const std::string& what, int64_t in, int status = 0);
 
 /// What the latest fault or refused call was, with file and line.
 std::string last_report();
@@ -36,7 +36,7 @@ void call_site(const char* file, int line);
 /// The same for a program in which the emulator is a plugin: its only other symbol,
 /// `taper_emulator_control`, returns this. Texts live until the next call.
 struct Control {
-  void (*inject)(const char* what, int64_t in, cudaError_t error);
+  void (*inject)(const char* what, int64_t in, int status);
   void (*clear_failures)();
   int64_t (*call_count)(const char* name);
   const char* (*live_objects)();

@@ -23,14 +23,15 @@ namespace {
 
 using namespace kernels::cuda::blas;
 
-Status refusal(cudaError_t error) {
-  return error == cudaErrorMemoryAllocation ? Status::kAllocFailed : Status::kExecutionFailed;
+/// Of a call that fails because it was asked to, or because the device is lost.
+Status refusal(const Entry& entry) {
+  return entry.injected() ? static_cast<Status>(entry.injected()) : Status::kExecutionFailed;
 }
 
 /// Takes the call's place and an injected failure.
 #define TAPER_BLAS_ENTRY(name)          \
   Entry entry(#name, Entry::kOrdinary); \
-  if (entry.refused()) return refusal(entry.refusal());
+  if (entry.refused()) return refusal(entry);
 
 Status create(Handle* handle) {
   TAPER_BLAS_ENTRY(cublasCreate)
@@ -148,13 +149,35 @@ std::string library_problem() {
   return machine().options.libraries ? "" : "the emulator was asked for no libraries";
 }
 
+const char* name_of(Status status) {
+  switch (static_cast<int>(status)) {
+    case 0:
+      return "CUBLAS_STATUS_SUCCESS";
+    case 1:
+      return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case 3:
+      return "CUBLAS_STATUS_ALLOC_FAILED";
+    case 7:
+      return "CUBLAS_STATUS_INVALID_VALUE";
+    case 13:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case 14:
+      return "CUBLAS_STATUS_INTERNAL_ERROR";
+    case 15:
+      return "CUBLAS_STATUS_NOT_SUPPORTED";
+    default:
+      return "cublas unknown status";
+  }
+}
+
 Calls blas_calls() {
   return {.cublasCreate_v2 = create,
           .cublasGetProperty = get_property,
           .cublasSetStream_v2 = set_stream,
           .cublasSetWorkspace_v2 = set_workspace,
           .cublasSetMathMode = set_math_mode,
-          .cublasGemmStridedBatchedEx = gemm};
+          .cublasGemmStridedBatchedEx = gemm,
+          .cublasGetStatusName = name_of};
 }
 
 }  // namespace taper::emulator

@@ -36,14 +36,14 @@ namespace {
 
 using namespace kernels::cuda::dnn;
 
-Status refusal(cudaError_t error) {
-  if (error == cudaErrorMemoryAllocation) return Status::kDeviceAllocFailed;
-  return error == cudaErrorNotSupported ? Status::kNotSupported : Status::kFailed;
+/// Of a call that fails because it was asked to, or because the device is lost.
+Status refusal(const Entry& entry) {
+  return entry.injected() ? static_cast<Status>(entry.injected()) : Status::kFailed;
 }
 /// Takes the call's place and an injected failure.
 #define TAPER_DNN_ENTRY(name)           \
   Entry entry(#name, Entry::kOrdinary); \
-  if (entry.refused()) return refusal(entry.refusal());
+  if (entry.refused()) return refusal(entry);
 
 Status create(Handle* handle) {
   TAPER_DNN_ENTRY(cudnnCreate)
@@ -289,6 +289,28 @@ Status backward_filter(Handle handle, const void* alpha, Tensor x_shape, const v
              });
 }
 
+const char* name_of(Status status) {
+  switch (status) {
+    case Status::kSuccess:
+      return "CUDNN_STATUS_SUCCESS";
+    case Status::kNotInitialized:
+      return "CUDNN_STATUS_NOT_INITIALIZED";
+    case Status::kBadParam:
+      return "CUDNN_STATUS_BAD_PARAM";
+    case Status::kNotSupported:
+      return "CUDNN_STATUS_NOT_SUPPORTED";
+    case Status::kInternal:
+      return "CUDNN_STATUS_INTERNAL_ERROR";
+    case Status::kHostAllocFailed:
+      return "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED";
+    case Status::kDeviceAllocFailed:
+      return "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED";
+    case Status::kFailed:
+      return "CUDNN_STATUS_EXECUTION_FAILED";
+  }
+  return "CUDNN_UNKNOWN_STATUS";
+}
+
 }  // namespace
 
 Calls dnn_calls() {
@@ -311,7 +333,8 @@ Calls dnn_calls() {
           .cudnnConvolutionForward = forward,
           .cudnnConvolutionBackwardData = backward_data,
           .cudnnConvolutionBackwardFilter = backward_filter,
-          .cudnnGetVersion = [] { return size_t{91900}; }};
+          .cudnnGetVersion = [] { return size_t{91900}; },
+          .cudnnGetErrorString = name_of};
 }
 
 }  // namespace taper::emulator

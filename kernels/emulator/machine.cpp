@@ -16,6 +16,7 @@
 
 #include "taper/kernels/emulator/control.h"
 #include "taper/kernels/emulator/engine.h"
+#include "taper/kernels/emulator/libraries.h"
 
 namespace taper::emulator {
 
@@ -186,11 +187,36 @@ Capture* capture_in_the_way() {
   return nullptr;
 }
 
-cudaError_t usual_error(const std::string& call) {
+bool is_of_cublas(const std::string& call) { return call.rfind("cublas", 0) == 0; }
+bool is_of_cudnn(const std::string& call) { return call.rfind("cudnn", 0) == 0; }
+
+int usual_status(const std::string& call) {
   if (call == "cudaMalloc" || call == "cudaMallocHost" || call == "cudaHostAlloc") {
     return cudaErrorMemoryAllocation;
   }
+  if (is_of_cublas(call)) return static_cast<int>(kernels::cuda::blas::Status::kExecutionFailed);
+  if (is_of_cudnn(call)) return static_cast<int>(kernels::cuda::dnn::Status::kFailed);
   return cudaErrorUnknown;
+}
+
+/// Whether a device is unusable after this error.
+bool stays(cudaError_t error) {
+  switch (error) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -207,7 +233,16 @@ Entry::Entry(const char* name, Kind kind) : lock_(machine_mutex()), name_(name) 
   const int64_t count = ++m.calls[name];
   for (const Failure& failure : m.failures) {
     if (failure.what != name || failure.at != count) continue;
-    error_ = failure.error != cudaSuccess ? failure.error : usual_error(name);
+    const int status = failure.status != 0 ? failure.status : usual_status(name);
+    if (is_of_cublas(name) || is_of_cudnn(name)) {
+      injected_ = status;
+      return;
+    }
+    error_ = static_cast<cudaError_t>(status);
+    if (kind != kAlways && stays(error_)) {
+      m.here().sticky = error_;
+      m.here().report = "the failure that was asked for, in " + std::string(name);
+    }
     return;
   }
   if (kind == kAlways) return;
@@ -244,10 +279,10 @@ void configure(const std::string& text) {
   host_thread().last_error = cudaSuccess;
 }
 
-void inject(const std::string& what, int64_t in, cudaError_t error) {
+void inject(const std::string& what, int64_t in, int status) {
   const std::lock_guard lock(machine_mutex());
-  Machine& m = machine();
-  m.failures.push_back({what, call_count(what == "device" ? "work" : what) + in, error});
+  const std::string name = counted_name(what);
+  machine().failures.push_back({name, call_count(name == "device" ? "work" : name) + in, status});
 }
 
 void clear_failures() {
@@ -266,7 +301,7 @@ int64_t call_count(const std::string& name) {
   const std::lock_guard lock(machine_mutex());
   const Machine& m = machine();
   if (name == "work") return m.work_count;
-  const auto found = m.calls.find(name);
+  const auto found = m.calls.find(counted_name(name));
   return found == m.calls.end() ? 0 : found->second;
 }
 

@@ -100,7 +100,9 @@ class Entry {
   Entry(const char* name, Kind kind);
   /// Illegal now, because of a capture, which it has spoilt then.
   bool disturbs_capture();
-  bool refused() const { return error_ != cudaSuccess; }
+  bool refused() const { return error_ != cudaSuccess || injected_ != 0; }
+  /// What an injected failure of a library's call returns; 0: it is not refused for that.
+  int injected() const { return injected_; }
   /// Records an error as this thread's last, and returns it.
   cudaError_t end(cudaError_t error);
   cudaError_t refusal() { return end(error_); }
@@ -110,6 +112,7 @@ class Entry {
   std::unique_lock<std::recursive_mutex> lock_;
   const char* name_;
   cudaError_t error_ = cudaSuccess;
+  int injected_ = 0;
 };
 
 #define TAPER_CUDA_CALL(name, kind)                                      \

@@ -71,13 +71,13 @@ Failure failure(std::string_view text) {
     throw std::invalid_argument("no such call");
   }
   std::string_view rest = text.substr(colon + 1);
-  cudaError_t error = cudaSuccess;
+  int status = 0;
   if (const size_t second = rest.find(':'); second != std::string_view::npos) {
-    error = static_cast<cudaError_t>(number(rest.substr(second + 1), 1, 9999));
+    status = static_cast<int>(number(rest.substr(second + 1), 1, 9999));
     rest = rest.substr(0, second);
   }
-  return {std::string(text.substr(0, colon)), static_cast<int64_t>(number(rest, 1, INT64_MAX)),
-          error};
+  return {counted_name(std::string(text.substr(0, colon))),
+          static_cast<int64_t>(number(rest, 1, INT64_MAX)), status};
 }
 
 const Setting kSettings[] = {
@@ -121,7 +121,7 @@ const Setting kSettings[] = {
        if (found == std::end(kNames)) throw std::invalid_argument("none of them");
        o.protect = static_cast<Protection>(found - std::begin(kNames));
      }},
-    {"fail", "CALL:N or CALL:N:ERROR, such as cudaMalloc:3; device:N",
+    {"fail", "CALL:N or CALL:N:STATUS, such as cudaMalloc:3; device:N",
      [](Options& o, std::string_view v) { o.fail.push_back(failure(v)); }},
 };
 
@@ -134,6 +134,14 @@ std::string names() {
 }
 
 }  // namespace
+
+std::string counted_name(std::string call) {
+  constexpr std::string_view kVersion = "_v2";
+  const bool has_version = call.size() > kVersion.size() &&
+                           std::string_view(call).substr(call.size() - kVersion.size()) == kVersion;
+  if (has_version) call.resize(call.size() - kVersion.size());
+  return call;
+}
 
 Options parse_options(const std::string& text) {
   Options options;

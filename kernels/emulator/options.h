@@ -16,13 +16,16 @@ namespace taper::emulator {
 /// How device memory is kept from the host.
 enum class Protection { kAuto, kKey, kPages, kOff };
 
-/// The `at`-th time that `what` happens, it fails: a runtime call by its name, or "device", which
-/// is lost with the `at`-th piece of work.
+/// The `at`-th time that `what` happens, it fails: a call by its name, or "device", which is lost
+/// with the `at`-th piece of work.
 struct Failure {
   std::string what;
   int64_t at;
-  cudaError_t error;  ///< cudaSuccess: the call's usual one
+  int status;  ///< a cudaError_t, or what cuBLAS or cuDNN return; 0: the call's usual one
 };
+
+/// The name that calls are counted under: cuBLAS exports some with a version, `cublasCreate_v2`.
+std::string counted_name(std::string call);
 
 struct Options {
   int devices = 1;

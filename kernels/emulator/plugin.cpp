@@ -18,7 +18,7 @@ const char* kept(std::string text) {
 
 extern "C" __attribute__((visibility("default"))) const Control* taper_emulator_control() {
   static constexpr Control kControl = {
-      .inject = [](const char* what, int64_t in, cudaError_t error) { inject(what, in, error); },
+      .inject = [](const char* what, int64_t in, int status) { inject(what, in, status); },
       .clear_failures = clear_failures,
       .call_count = [](const char* name) { return call_count(name); },
       .live_objects = [] { return kept(live_objects()); },

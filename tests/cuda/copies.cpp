@@ -116,6 +116,22 @@ TEST_CASE("cuda copies: one that fails names the call, and the next one works") 
   CHECK(download(other, kCount, cuda_stream(1)) == numbers);
 }
 
+TEST_CASE("cuda copies: a device with all the peers it may have is reached through the host") {
+  const Machine machine("devices=2");
+  const Memory from(kBytes, cuda_stream()), to(kBytes, cuda_stream(1));
+  const std::vector<int> numbers(kCount, 7);
+  const DeviceRuntime& rt = cuda_runtime();
+  require_ok(rt.copy(from.get(), 0, numbers.data(), kHost, kBytes, cuda_stream(), {}, false));
+  const int64_t before = emulator::call_count("cudaDeviceEnablePeerAccess");
+  emulator::inject("cudaDeviceEnablePeerAccess", 1, cudaErrorTooManyPeers);
+  emulator::inject("cudaDeviceEnablePeerAccess", 2, cudaErrorTooManyPeers);
+  for (int i = 0; i < 2; ++i) {
+    require_ok(rt.copy(to.get(), 1, from.get(), 0, kBytes, cuda_stream(), cuda_stream(1), false));
+  }
+  CHECK(download(to, kCount, cuda_stream(1)) == numbers);
+  CHECK(emulator::call_count("cudaDeviceEnablePeerAccess") == before + 2);  // not again and again
+}
+
 TEST_CASE("cuda copies: a copy that would leave its memory is refused with the place") {
   const Machine machine("devices=1");
   const Stream stream = cuda_stream();

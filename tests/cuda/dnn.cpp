@@ -25,6 +25,8 @@ TEST_CASE("what is declared of cuDNN is what NVIDIA declares") {
 #undef TAPER_COMPARE
   STATIC_REQUIRE(
       SameSignature<decltype(dnn::Calls::cudnnGetVersion), decltype(&::cudnnGetVersion)>::value);
+  STATIC_REQUIRE(SameSignature<decltype(dnn::Calls::cudnnGetErrorString),
+                               decltype(&::cudnnGetErrorString)>::value);
 #define TAPER_COMPARE(theirs)                                                          \
   STATIC_REQUIRE(sizeof(dnn::Choice) == sizeof(theirs));                               \
   STATIC_REQUIRE(offsetof(dnn::Choice, algorithm) == offsetof(theirs, algo));          \
@@ -108,7 +110,8 @@ TEST_CASE("where cuDNN refuses what it proposed, Taper's own kernel serves from 
   if (own_is_asked_for()) return;
   Small small(3);
   const auto calls = [] { return emulator::call_count("cudnnConvolutionForward"); };
-  emulator::inject("cudnnConvolutionForward", 1, cudaErrorNotSupported);
+  emulator::inject("cudnnConvolutionForward", 1,
+                   static_cast<int>(kernels::cuda::dnn::Status::kNotSupported));
   const int64_t before = calls();
   require_ok(small.run());
   CHECK(calls() == before + 1);
@@ -123,7 +126,8 @@ TEST_CASE("a failure of cuDNN is told with the call, and the next one works") {
   emulator::inject("cudnnConvolutionForward", 1);
   const Status status = small.run();
   CHECK(status.code == Code::kDeviceError);
-  CHECK(std::string(status.what).find("cudnnConvolutionForward") != std::string::npos);
+  CHECK(std::string(status.what) ==
+        "cudnnConvolutionForward: CUDNN_STATUS_EXECUTION_FAILED (5000)");
   require_ok(small.run());
   wait();
 }

@@ -40,6 +40,18 @@ TEST_CASE("a library that cannot be opened does not stand in the way of the next
   CHECK(good.problem() == "");
 }
 
+TEST_CASE("a library's parts are those beside it, and one that is missing is named") {
+  Library library({"libm.so.6"});
+  REQUIRE(library.is_open());
+  library.open_part("libdl.so.2");
+  CHECK(library.problem().empty());
+  library.open_part("libthere-is-no-part.so.9");
+  CHECK(
+      library.problem().find("libm.so.6 was found, but not its part libthere-is-no-part.so.9: ") !=
+      std::string::npos);
+  CHECK(library.problem().find("cannot open shared object file") != std::string::npos);
+}
+
 TEST_CASE("what is not there is reported with the places where it was sought") {
   Library library({"libthere-is-none.so.1"});
   CHECK_FALSE(library.is_open());

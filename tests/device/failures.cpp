@@ -58,7 +58,8 @@ int fail_each(const char* call, const std::function<void()>& run, bool may_pass 
   const int64_t memory = cuda::memory_allocated(), handles_before = handles();
   for (int n = 1;; ++n) {
     INFO("call " << n << " of " << call);
-    the_emulator().inject(call, n, cudaErrorUnknown);
+    const bool is_runtime = std::string(call).rfind("cuda", 0) == 0;
+    the_emulator().inject(call, n, is_runtime ? cudaErrorUnknown : 0);
     std::string message;
     const int64_t made = count_calls(call, [&] { message = error_of(run); });
     the_emulator().clear_failures();
@@ -182,13 +183,19 @@ TEST_CASE("a library makes its handle on a full card", "[.full]") {
 }
 
 TEST_CASE("what a library's handle does not get on a full card it gets from the cache") {
-  for (const std::string call : {"cublasCreate", "cudnnCreate"}) {
+  struct Case {
+    const char *call, *no_memory;
+  };
+  for (const Case& item : {Case{"cublasCreate_v2", "3"}, Case{"cudnnCreate", "4004"}}) {
     for (const bool twice : {false, true}) {
-      INFO(call << (twice ? " twice" : " once"));
+      INFO(item.call << (twice ? " twice" : " once"));
+      const auto failure = [&](const char* nth) {
+        return std::string("fail=") + item.call + ":" + nth + ":" + item.no_memory;
+      };
       const support::Outcome outcome = support::run_test(
           "a library makes its handle on a full card",
-          "TAPER_CUDA=emulated TAPER_EMULATOR=fail=" + call + ":1:2" +
-              (twice ? ",fail=" + call + ":2:2 TAPER_TEST_CALL=twice" : " TAPER_TEST_CALL=once"));
+          "TAPER_CUDA=emulated TAPER_EMULATOR=" + failure("1") +
+              (twice ? "," + failure("2") + " TAPER_TEST_CALL=twice" : " TAPER_TEST_CALL=once"));
       INFO(outcome.output);
       CHECK(outcome.status == 0);
     }

@@ -19,6 +19,8 @@ TEST_CASE("why there is no CUDA device", "[.why]") {
   CHECK(cuda::device_count() == 0);
   contains(error_of([] { cuda::current_device(); }),
            "CUDA is not available: " + cuda::why_not_available());
+  cuda::manual_seed(1);  // there is no generator to seed, as in LibTorch
+  cuda::manual_seed_all(1);
 }
 
 namespace {

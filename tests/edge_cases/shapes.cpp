@@ -193,7 +193,39 @@ TEST_CASE("new_zeros and its kin have the tensor's dtype unless told otherwise")
   CHECK(near(x.new_full({2}, 2.5), {2.5, 2.5}));
   CHECK(x.new_full({2}, 2.5, kDouble).scalar_type() == kDouble);
   CHECK(x.new_empty({4, 0}).sizes().vec() == Sizes{4, 0});
-  CHECK(x.new_zeros({1}, TensorOptions().requires_grad(true)).requires_grad());
+  // As in LibTorch, whose new_... leave this option aside; its ..._like do not.
+  CHECK_FALSE(x.new_zeros({1}, TensorOptions().requires_grad(true)).requires_grad());
+  CHECK(zeros_like(x, TensorOptions().requires_grad(true)).requires_grad());
+  CHECK(error_of([&] { x.to(TensorOptions().requires_grad(true)); }).find("requires_grad_()") !=
+        std::string::npos);
+}
+
+TEST_CASE("copies keep the order of dimensions, without gaps") {
+  const auto strides = [](const Tensor& x) { return x.strides().vec(); };
+  const Tensor gaps = arange(24, kFloat).view({4, 6}).slice(0, 0, 4, 2).slice(1, 0, 6, 2).t();
+  CHECK(strides(gaps) == Sizes{2, 12});
+  for (const Tensor& copy : {gaps.clone(), gaps.to(kDouble), gaps.to(kCPU, kHalf),
+                             gaps.to(kFloat, false, true), empty_like(gaps)}) {
+    CHECK(strides(copy) == Sizes{1, 3});
+  }
+  CHECK(near(gaps.to(kDouble), {0, 12, 2, 14, 4, 16}));
+  CHECK(strides(gaps.clone(MemoryFormat::Contiguous)) == Sizes{2, 1});
+  // An expanded dimension has no order.
+  const Tensor wide = ones({3, 1}).expand({3, 4});
+  CHECK(strides(wide.clone()) == Sizes{4, 1});
+  CHECK(strides(wide.t().to(kDouble)) == Sizes{3, 1});
+  const Tensor single = ones({3, 1, 8}).slice(2, 0, 8, 4).permute({2, 1, 0});
+  CHECK(strides(single.clone()) == Sizes{1, 2, 2});
+  CHECK(strides(ones({2, 3, 4, 10}).slice(3, 0, 10, 2).permute({3, 0, 2, 1}).to(kInt)) ==
+        Sizes{1, 60, 5, 20});
+}
+
+TEST_CASE("the host has no number") {
+  float values[] = {1, 2};
+  const Tensor borrowed = from_blob(values, {2}, TensorOptions(Device("cpu:0")));
+  CHECK(borrowed.device() == Device(kCPU));
+  CHECK(near(borrowed.clone(), {1, 2}));
+  CHECK(borrowed.to(Device("cpu:0")).is_same(borrowed));
 }
 
 TEST_CASE("out forms of two results, and what out forms refuse") {

@@ -81,6 +81,14 @@ TEST_CASE("types: rounding to half and bfloat16") {
   });
 }
 
+TEST_CASE("types: randint is int64 unless options are given, and then of their dtype") {
+  CHECK(randint(3, {2}).scalar_type() == kLong);
+  CHECK(randint(3, {2}, kInt).scalar_type() == kInt);
+  CHECK(randint(0, 3, {2}, TensorOptions().requires_grad(true)).requires_grad());  // so float
+  CHECK(randint(3, {2}, TensorOptions().device(kCPU)).scalar_type() == kFloat);
+  CHECK(randperm(3, TensorOptions().device(kCPU)).scalar_type() == kLong);
+}
+
 TEST_CASE("types: item") {
   CHECK(tensor(3.7).item<int>() == 3);
   CHECK(tensor({{7}}).item<int64_t>() == 7);

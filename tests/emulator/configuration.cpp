@@ -18,8 +18,8 @@ TEST_CASE("TAPER_EMULATOR is read item by item") {
   REQUIRE(options.fail.size() == 2);
   CHECK(options.fail[0].what == "cudaMalloc");
   CHECK(options.fail[0].at == 3);
-  CHECK(options.fail[0].error == cudaSuccess);
-  CHECK(options.fail[1].error == cudaErrorIllegalAddress);
+  CHECK(options.fail[0].status == cudaSuccess);
+  CHECK(options.fail[1].status == cudaErrorIllegalAddress);
   CHECK(parse_options("seed=1").deferred);
   CHECK(parse_options("multiprocessors=132").multiprocessors == 132);
   CHECK_FALSE(parse_options("kernels=off").kernels);

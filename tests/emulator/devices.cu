@@ -118,6 +118,20 @@ TEST_CASE("The n-th call of a function fails as asked") {
   cudaGetLastError();
 }
 
+TEST_CASE("A trap that was asked for leaves the device unusable, as a real one does") {
+  Emulator emulator("fail=cudaMemsetAsync:2:700");
+  Buffer<int> a(size_t{32});
+  CHECK_CUDA(cudaMemsetAsync(a, 0, a.bytes(), nullptr));
+  CHECK_CUDA_ERROR(cudaErrorIllegalAddress, cudaMemsetAsync(a, 0, a.bytes(), nullptr));
+  CHECK_CUDA_ERROR(cudaErrorIllegalAddress, cudaMemsetAsync(a, 0, a.bytes(), nullptr));
+  CHECK_CUDA_ERROR(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  CHECK_THAT(cudaGetErrorString(cudaErrorIllegalAddress),
+             ContainsSubstring("the failure that was asked for, in cudaMemsetAsync"));
+  CHECK_CUDA(cudaDeviceReset());
+  CHECK_CUDA(cudaDeviceSynchronize());
+  cudaGetLastError();
+}
+
 TEST_CASE("A device that is lost answers nothing any more, and nothing hangs or leaks") {
   Emulator emulator("streams=deferred");
   inject("device", 3);
