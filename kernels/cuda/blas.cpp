@@ -6,7 +6,8 @@
 #include <mutex>
 
 #include "taper/kernels/cuda/blas_api.h"
-#include "taper/kernels/cuda/context.h"
+#include "taper/kernels/cuda/blas_describe.h"
+#include "taper/kernels/cuda/blas_lt.h"
 #include "taper/kernels/cuda/library.h"
 #include "taper/kernels/cuda/runtime.h"
 #if !defined(TAPER_CUDA_HARDWARE)
@@ -89,30 +90,6 @@ Status make_handle(DeviceBlas& mine) {
   return {};
 }
 
-/// What NVIDIA's guide asks for: 32 MiB from Hopper on, 4 MiB before. The emulator needs none.
-size_t workspace_bytes(int device) {
-  const DeviceProperties& properties = properties_of(device);
-  return properties.major >= 9 && !properties.emulated ? size_t{32} << 20 : size_t{4} << 20;
-}
-
-cudaDataType data_type(ScalarType dtype) {
-  switch (dtype) {
-    case kHalf:
-      return CUDA_R_16F;
-    case kBFloat16:
-      return CUDA_R_16BF;
-    case kDouble:
-      return CUDA_R_64F;
-    default:
-      return CUDA_R_32F;
-  }
-}
-
-blas::Compute compute_of(const GemmPlan& p) {
-  if (p.dtype == kDouble) return blas::Compute::kDouble;
-  return p.dtype == kFloat && p.tf32 ? blas::Compute::kFloatByTf32 : blas::Compute::kFloat;
-}
-
 const LibraryChoice& choice() {
   static const auto* const read = new LibraryChoice(
       "TAPER_BLAS", "cublas", []() -> const std::string& { return the_blas().problem; });
@@ -145,14 +122,15 @@ bool suits_blas(const GemmPlan& p) {
 
 Status blas_gemm(const GemmPlan& p, const Stream& stream) {
   TAPER_TRY(choice().check());
-  if (p.bias) TAPER_TRY(fill_rows(p, stream));
-  const double beta_d = p.bias ? 1 : p.beta.d;
-  const float alpha_f = static_cast<float>(p.alpha.d), beta_f = static_cast<float>(beta_d);
-  const bool wide = p.dtype == kDouble;
-  const void* const alpha = wide ? static_cast<const void*>(&p.alpha.d) : &alpha_f;
-  const void* const beta = wide ? static_cast<const void*>(&beta_d) : &beta_f;
-
-  const Scratch<char> workspace(stream, static_cast<int64_t>(workspace_bytes(stream.device)));
+  if (p.bias) {
+    bool served = false;
+    TAPER_TRY(blas_lt_gemm(p, stream, &served));
+    if (served) return {};
+    TAPER_TRY(fill_rows(p, stream));
+  }
+  const Factor alpha(p, p.alpha.d), beta(p, p.bias ? 1 : p.beta.d);
+  const size_t bytes = blas_workspace_bytes(stream.device);
+  const Scratch<char> workspace(stream, static_cast<int64_t>(bytes));
   if (!workspace.status().ok()) return workspace.status();
   DeviceBlas& mine = of(stream.device);
   const std::lock_guard lock(mine.mutex);
@@ -160,18 +138,14 @@ Status blas_gemm(const GemmPlan& p, const Stream& stream) {
   TAPER_BLAS_TRY(cublasSetStream_v2, mine.handle, static_cast<cudaStream_t>(stream.handle));
   // After the stream, which would set it back. Every call sets it: the block goes back to the
   // stream's cache when this one returns.
-  TAPER_BLAS_TRY(cublasSetWorkspace_v2, mine.handle, workspace.get(),
-                 workspace_bytes(stream.device));
+  TAPER_BLAS_TRY(cublasSetWorkspace_v2, mine.handle, workspace.get(), bytes);
   // By columns, as cuBLAS counts, C is the transpose of ours: B comes first.
-  const auto operation = [](bool transposed) {
-    return transposed ? blas::Operation::kTransposed : blas::Operation::kAsStored;
-  };
-  const cudaDataType type = data_type(p.dtype);
+  const cudaDataType type = blas_type(p.dtype);
   TAPER_BLAS_TRY(cublasGemmStridedBatchedEx, mine.handle, operation(p.b_transposed),
                  operation(p.a_transposed), static_cast<int>(p.n), static_cast<int>(p.m),
-                 static_cast<int>(p.k), alpha, p.b, type, static_cast<int>(p.ldb), p.b_batch_stride,
-                 p.a, type, static_cast<int>(p.lda), p.a_batch_stride, beta, p.c, type,
-                 static_cast<int>(p.ldc), p.c_batch_stride, static_cast<int>(p.batch),
+                 static_cast<int>(p.k), alpha.get(), p.b, type, static_cast<int>(p.ldb),
+                 p.b_batch_stride, p.a, type, static_cast<int>(p.lda), p.a_batch_stride, beta.get(),
+                 p.c, type, static_cast<int>(p.ldc), p.c_batch_stride, static_cast<int>(p.batch),
                  compute_of(p), blas::Algorithm::kDefault);
   return {};
 }

@@ -17,7 +17,9 @@ enum class Status : int {
   kNotInitialized = 1,
   kAllocFailed = 3,
   kInvalidValue = 7,
-  kExecutionFailed = 13
+  kArchMismatch = 8,
+  kExecutionFailed = 13,
+  kNotSupported = 15
 };
 enum class Operation : int { kAsStored = 0, kTransposed = 1 };
 enum class Math : int { kDefault = 0, kNoReducedPrecisionReduction = 16 };

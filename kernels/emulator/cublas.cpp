@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <vector>
 
+#include "taper/kernels/emulator/blas_product.h"
 #include "taper/kernels/emulator/libraries.h"
 #include "taper/kernels/emulator/machine.h"
-#include "taper/kernels/emulator/numbers.h"
 
 // cuBLAS, the calls in blas_api.h.
 
@@ -61,49 +60,6 @@ Status set_workspace(Handle handle, void* workspace, size_t) {
 
 Status set_math_mode(Handle, Math) { return Status::kSuccess; }
 
-struct Matrix {
-  void* data;
-  int64_t stride, batch_stride;
-  bool transposed;
-};
-struct Product {
-  int m, n, k, batch;
-  double alpha, beta;
-  Matrix a, b, c;
-};
-
-/// By columns: (i, j) of a matrix that is not transposed is data[j * stride + i].
-template <class T>
-void multiply(const Product& p) {
-  using C = decltype(widen(T()));
-  std::vector<C> column(static_cast<size_t>(p.k)), sums(static_cast<size_t>(p.m));
-  std::vector<C> rows(static_cast<size_t>(p.m) * static_cast<size_t>(p.k));
-  for (int64_t matrix = 0; matrix < p.batch; ++matrix) {
-    const T* const a = static_cast<const T*>(p.a.data) + matrix * p.a.batch_stride;
-    const T* const b = static_cast<const T*>(p.b.data) + matrix * p.b.batch_stride;
-    T* const c = static_cast<T*>(p.c.data) + matrix * p.c.batch_stride;
-    for (int64_t k = 0; k < p.k; ++k) {
-      for (int64_t i = 0; i < p.m; ++i) {
-        rows[static_cast<size_t>(k * p.m + i)] =
-            widen(a[p.a.transposed ? i * p.a.stride + k : k * p.a.stride + i]);
-      }
-    }
-    for (int64_t j = 0; j < p.n; ++j) {
-      std::fill(sums.begin(), sums.end(), C(0));
-      for (int64_t k = 0; k < p.k; ++k) {
-        const C factor = widen(b[p.b.transposed ? k * p.b.stride + j : j * p.b.stride + k]);
-        const C* const row = rows.data() + k * p.m;
-        for (int i = 0; i < p.m; ++i) sums[static_cast<size_t>(i)] += row[i] * factor;
-      }
-      for (int64_t i = 0; i < p.m; ++i) {
-        T& to = c[j * p.c.stride + i];
-        const C sum = static_cast<C>(p.alpha) * sums[static_cast<size_t>(i)];
-        narrow(p.beta == 0 ? sum : sum + static_cast<C>(p.beta) * widen(to), to);
-      }
-    }
-  }
-}
-
 Status gemm(Handle handle, Operation a_operation, Operation b_operation, int m, int n, int k,
             const void* alpha, const void* a, cudaDataType a_type, int lda,
             long long a_batch_stride, const void* b, cudaDataType b_type, int ldb,
@@ -135,9 +91,10 @@ Status gemm(Handle handle, Operation a_operation, Operation b_operation, int m, 
                         number(beta),
                         {const_cast<void*>(a), lda, a_batch_stride, a_turned},
                         {const_cast<void*>(b), ldb, b_batch_stride, b_turned},
-                        {c, ldc, c_batch_stride, false}};
+                        {c, ldc, c_batch_stride, false},
+                        nullptr};
   const cudaError_t error = enqueue(handle->stream, "cublasGemmStridedBatchedEx", [=] {
-    with_type(c_type, [&](auto type) { multiply<decltype(type)>(product); });
+    multiply(c_type, product);
     return std::string();
   });
   return error == cudaSuccess ? Status::kSuccess : Status::kExecutionFailed;
@@ -149,27 +106,6 @@ std::string library_problem() {
   return machine().options.libraries ? "" : "the emulator was asked for no libraries";
 }
 
-const char* name_of(Status status) {
-  switch (static_cast<int>(status)) {
-    case 0:
-      return "CUBLAS_STATUS_SUCCESS";
-    case 1:
-      return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case 3:
-      return "CUBLAS_STATUS_ALLOC_FAILED";
-    case 7:
-      return "CUBLAS_STATUS_INVALID_VALUE";
-    case 13:
-      return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case 14:
-      return "CUBLAS_STATUS_INTERNAL_ERROR";
-    case 15:
-      return "CUBLAS_STATUS_NOT_SUPPORTED";
-    default:
-      return "cublas unknown status";
-  }
-}
-
 Calls blas_calls() {
   return {.cublasCreate_v2 = create,
           .cublasGetProperty = get_property,
@@ -177,7 +113,7 @@ Calls blas_calls() {
           .cublasSetWorkspace_v2 = set_workspace,
           .cublasSetMathMode = set_math_mode,
           .cublasGemmStridedBatchedEx = gemm,
-          .cublasGetStatusName = name_of};
+          .cublasGetStatusName = blas_status_name};
 }
 
 }  // namespace taper::emulator

@@ -90,9 +90,10 @@ TEST_CASE("whichever call of a training step fails, it is named, and the next st
                                             {"cudaMemsetAsync", 0},
                                             {"cudaLaunchKernel", 20},
                                             {"cudaStreamSynchronize", 1},
-                                            {"cublasSetStream", 4},
-                                            {"cublasSetWorkspace", 4},
-                                            {"cublasGemmStridedBatchedEx", 4},
+                                            {"cublasSetStream", 2},
+                                            {"cublasSetWorkspace", 2},
+                                            {"cublasGemmStridedBatchedEx", 2},
+                                            {"cublasLtMatmul", 2},
                                             {"cudnnSetStream", 2},
                                             {"cudnnConvolutionForward", 1},
                                             {"cudnnConvolutionBackwardFilter", 1}}) {
@@ -160,6 +161,7 @@ TEST_CASE("what fails while a device is first used works at the second try") {
   for (const std::string call :
        {"cudaStreamCreateWithFlags", "cudaHostAlloc", "cudaMalloc", "cudaMemcpyAsync",
         "cudaStreamSynchronize", "cudaGetDeviceProperties", "cublasCreate", "cudnnCreate",
+        "cublasLtCreate", "cublasLtMatmulDescCreate", "cublasLtMatmulAlgoGetHeuristic",
         "cudnnGetConvolutionForwardAlgorithm_v7",
         "cudnnGetConvolutionBackwardFilterAlgorithm_v7"}) {
     INFO(call);
@@ -186,7 +188,8 @@ TEST_CASE("what a library's handle does not get on a full card it gets from the 
   struct Case {
     const char *call, *no_memory;
   };
-  for (const Case& item : {Case{"cublasCreate_v2", "3"}, Case{"cudnnCreate", "4004"}}) {
+  for (const Case& item :
+       {Case{"cublasCreate_v2", "3"}, Case{"cublasLtCreate", "3"}, Case{"cudnnCreate", "4004"}}) {
     for (const bool twice : {false, true}) {
       INFO(item.call << (twice ? " twice" : " once"));
       const auto failure = [&](const char* nth) {
