@@ -70,7 +70,7 @@ Status permute(const RandomArgs& args, ScalarType key_dtype, int bits, const Str
   TAPER_TRY(random_keys(keys.get(), key_dtype, count, Limits::min(), Limits::max(), state, stream));
   if (bits < 8 * static_cast<int>(sizeof(Key))) {
     TAPER_TRY(launch(stream, permutation_cut_keys<Key>, blocks, kRowBlock, 0, keys.get(), count,
-                     (Key(1) << bits) - 1));
+                     (uint64_t{1} << bits) - 1));
   }
   TAPER_TRY(sort({.dtype = key_dtype,
                   .axis = {1, count, 1},

@@ -56,7 +56,7 @@ TEST_CASE("permutations on CUDA are PyTorch's") {
   int runs = 0;
   // {count, bits}: the bits as ceil(log2(n - (6 n^2 + 1) / (12 log 0.9))) has them.
   for (const auto& [count, bits] :
-       {std::pair<int64_t, int>{1, 3}, {2, 5}, {10, 9}, {300, 19}, {9000, 29}}) {
+       {std::pair<int64_t, int>{1, 3}, {2, 5}, {10, 9}, {300, 19}, {9000, 29}, {16000, 31}}) {
     for (uint64_t seed = 0; seed < (count <= 300 ? 12 : 1); ++seed) {
       INFO(count << " elements, seed " << seed);
       CudaRngState state{seed, 4}, expected_state = state;

@@ -292,7 +292,8 @@ template <class Op>
 __global__ void __launch_bounds__(kReduceBlock)
     fold_partials(const __grid_constant__ ReduceCall call) {
   using A = typename Op::A;
-  const uint32_t result = (blockIdx.x * kReduceBlock + threadIdx.x) / kWarpSize;
+  // Not by the number of the thread: with many results, 32 bits do not count all threads.
+  const uint32_t result = blockIdx.x * (kReduceBlock / kWarpSize) + threadIdx.x / kWarpSize;
   const uint32_t lane = threadIdx.x % kWarpSize;
   const typename Op::Fold fold;
   A value = Op::identity();
