@@ -11,9 +11,9 @@
 // index_update, scatter, index_put: writing at places that index tensors give. Two updates can meet
 // only along the plan's dimensions in which self does not move. Where these have few positions, a
 // thread goes along them (update_columns). Else updates are sorted by target (make_targets,
-// radix_sort.h) and combined in groups (update_groups); dimensions with one index for all their
-// positions take no part in that. Halves that are summed or multiplied always go the second way,
-// so that they are rounded once.
+// radix_sort.h) and combined in groups (update_groups, and update_long for those with very many);
+// dimensions with one index for all their positions take no part in that. Halves that are summed or
+// multiplied always go the second way, so that they are rounded once.
 
 namespace taper::kernels::cuda {
 
@@ -29,10 +29,12 @@ static_assert(static_cast<int>(Combine::kMax) == static_cast<int>(ScatterOp::kMa
 static_assert(static_cast<int>(Combine::kMin) == static_cast<int>(ScatterOp::kMin));
 
 /// Where each update goes, in units of `unit` elements, and where its values are. The walk has the
-/// operands values, index, self.
+/// operands values, index, self. No long groups are known yet.
 __global__ void __launch_bounds__(kIndexBlock)
     make_targets(uint64_t* targets, int32_t* sources, const __grid_constant__ DimIndex at,
-                 const __grid_constant__ Walk<2> walk, int64_t unit, uint64_t nowhere) {
+                 const __grid_constant__ Walk<2> walk, int64_t unit, uint64_t nowhere,
+                 uint32_t* long_groups) {
+  if (long_groups && blockIdx.x == 0 && threadIdx.x == 0) *long_groups = 0;
   for (uint32_t i = blockIdx.x * kIndexBlock + threadIdx.x; i < walk.count;
        i += gridDim.x * kIndexBlock) {
     int32_t offset[3];
@@ -152,8 +154,16 @@ Status launch_update_groups(const Work& work, const Stream& stream) {
   TAPER_TRY(sorter.status());
   Walk<2> walk;
   make_walk(walk, updates, 1);
+  // Their number, then their ranges. Of what is assigned the last one stays: no group takes long.
+  const bool assigns = work.update.op == Combine::kAssign;
+  const unsigned most_long = assigns ? 0 : most_long_groups(static_cast<uint32_t>(count));
+  const Scratch<uint2> long_groups(stream, most_long == 0 ? 0 : 1 + int64_t{most_long});
+  TAPER_TRY(long_groups.status());
+  const LongGroups found = most_long == 0
+                               ? LongGroups{nullptr, nullptr}
+                               : LongGroups{&long_groups.get()->x, long_groups.get() + 1};
   TAPER_TRY(launch(stream, make_targets, elementwise_blocks(count, stream), kIndexBlock, 0,
-                   sorter.keys(), sorter.payloads(), at, walk, unit, nowhere));
+                   sorter.keys(), sorter.payloads(), at, walk, unit, nowhere, found.count));
   TAPER_TRY(sorter.sort(1, count, std::bit_width(nowhere)));
 
   const auto bytes = static_cast<int64_t>(element_size(work.dtype));
@@ -167,7 +177,11 @@ Status launch_update_groups(const Work& work, const Stream& stream) {
   call.nowhere = nowhere;
   call.unit = unit;
   make_walk(call.free, free, packed ? 16 / bytes : 1);
-  return for_any(work.dtype, [&]<class T>(T) { return launch_groups<T>(call, packed, stream); });
+  call.long_groups = found;
+  return for_any(work.dtype, [&]<class T>(T) -> Status {
+    TAPER_TRY(launch_groups<T>(call, packed, stream));
+    return found.count ? launch_long<T>(call, packed, stream) : Status{};
+  });
 }
 
 Status update_piece(const Work& work, const Stream& stream) {

@@ -14,6 +14,10 @@ Status launch_columns(const ColumnsCall& call, const Stream& stream);
 template <class T>
 Status launch_groups(const GroupsCall& call, bool packed, const Stream& stream);
 
+/// Of the groups that launch_groups left; see LongGroups. Made in index_update_long_<class>.cu.
+template <class T>
+Status launch_long(const GroupsCall& call, bool packed, const Stream& stream);
+
 #define TAPER_UPDATE_KERNELS(T)                                                              \
   template <>                                                                                \
   Status launch_columns<T>(const ColumnsCall& call, const Stream& stream) {                  \
@@ -27,19 +31,43 @@ Status launch_groups(const GroupsCall& call, bool packed, const Stream& stream);
                   of.grid, of.block, 0, call);                                               \
   }
 
+/// How many groups of so many updates may be long; 0: there can be none.
+inline unsigned most_long_groups(uint32_t count) { return count / (kLongGroup + 1); }
+
 /// Threads of a block side by side along the free elements, as far as there are any, and blocks
 /// along them where updates alone would not fill the device.
 struct GroupsGrid {
   dim3 grid, block;
 
-  GroupsGrid(const GroupsCall& call, const Stream& stream) {
+  GroupsGrid(const GroupsCall& call, const Stream& stream) : GroupsGrid(call, kUpdateBlock) {
+    fill(call, stream, ceil_div(call.count, block.y));
+  }
+  /// Of update_long: most threads share out the updates.
+  static GroupsGrid of_long(const GroupsCall& call, const Stream& stream) {
+    GroupsGrid made(call, 16);
+    made.fill(call, stream, most_long_groups(call.count));
+    return made;
+  }
+
+ private:
+  GroupsGrid(const GroupsCall& call, unsigned widest) {
     unsigned x = 1;
-    while (x < call.free.count && x < kUpdateBlock) x *= 2;
+    while (x < call.free.count && x < widest) x *= 2;
     block = dim3(x, kUpdateBlock / x);
+  }
+  void fill(const GroupsCall& call, const Stream& stream, unsigned blocks) {
     const unsigned most = elementwise_blocks(int64_t{1} << 31, stream);
-    grid.x = std::min(ceil_div(call.count, block.y), most);
-    grid.y = std::clamp(most / grid.x, 1u, ceil_div(call.free.count, x));
+    grid.x = std::min(blocks, most);
+    grid.y = std::clamp(most / grid.x, 1u, ceil_div(call.free.count, block.x));
   }
 };
+
+#define TAPER_UPDATE_LONG_KERNELS(T)                                                            \
+  template <>                                                                                   \
+  Status launch_long<T>(const GroupsCall& call, bool packed, const Stream& stream) {            \
+    const GroupsGrid of = GroupsGrid::of_long(call, stream);                                    \
+    return launch(stream, packed ? update_long<T, 16 / sizeof(T)> : update_long<T, 1>, of.grid, \
+                  of.block, 0, call);                                                           \
+  }
 
 }  // namespace taper::kernels::cuda

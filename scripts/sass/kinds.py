@@ -94,6 +94,7 @@ KINDS = {
     "make_targets": Kind("none", element="long"),
     "update_columns": Kind("none"),
     "update_groups": Kind("none"),
+    "update_long": Kind("none"),
     "count_in_shared": Kind("none", "loads", element="long"),
     "count_in_memory": Kind("none", "loads", element="long"),
     "make_bin_keys": Kind("none", "loads", element="long"),

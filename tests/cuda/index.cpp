@@ -1,4 +1,5 @@
 #include "indexing.h"
+#include "numbers.h"
 
 using namespace cuda_tests;
 
@@ -81,6 +82,40 @@ TEST_CASE("CUDA updates rows as the CPU does, whatever meets") {
   update<float>({1, 1, 300, 40}, kFloat, ScatterOp::kAdd, -1, Value(0.5));
   update<BFloat16>({1, 1, 1, 1}, kBFloat16, ScatterOp::kAdd, -1, Value(1));
   update<float>({1, 4, 4, 0}, kFloat, ScatterOp::kAdd, -1, Value(1));
+}
+
+TEST_CASE("CUDA combines very many updates of one element, in whatever order") {
+  constexpr int64_t kTargets = 4, kCount = 1500;  // more than a thread combines alone
+  for_every_dtype([&]<class T>(T, ScalarType dtype) {
+    for (const int64_t inner : {1, 7, 16, 304}) {
+      for (const ScatterOp op : kOps) {
+        if (inner > 16 && op != ScatterOp::kAdd) continue;
+        INFO(to_string(dtype) << " op " << static_cast<int>(op) << " inner " << inner);
+        std::vector<T> values = whole_numbers<T>(static_cast<size_t>(kCount * inner), 4);
+        for (T& value : values) {
+          if (dtype == kBool) value = static_cast<T>(value != T{});
+          // Of factors other than these no sum of exponents would do.
+          if (op == ScatterOp::kMul && dtype != kBool) {
+            value = static_cast<T>(static_cast<double>(value) > 0 ? 1.f : -1.f);
+          }
+        }
+        std::vector<T> before = whole_numbers<T>(static_cast<size_t>(kTargets * inner), 3);
+        if (dtype == kBool) std::fill(before.begin(), before.end(), T{});
+        Twin<T> self(before);
+        Twin<T> source(values);
+        // Two long groups, a short one, and one that nobody is for.
+        std::vector<int64_t> places(kCount);
+        for (size_t i = 0; i < places.size(); ++i) places[i] = i % 30 == 7 ? 1 : i % 3 == 0 ? 3 : 0;
+        Twin<int64_t> index(places);
+        on_both([&](const KernelTable& table, Stream stream, bool device) {
+          const IndexAxisArgs args{dtype, kLong, 1, kTargets, inner, kCount, place(index, device)};
+          return table.index_update(op, place(self, device), place(source, device), args, Value(2),
+                                    -1, stream);
+        });
+        check_close(self, 0);
+      }
+    }
+  });
 }
 
 TEST_CASE("CUDA sorts many updates by more than one digit") {

@@ -10,11 +10,15 @@
 // the order of their positions, so that results are the same in each run.
 //   update_columns   a thread goes along the positions that can meet, which are few
 //   update_groups    updates have been sorted by target: a thread combines those of one
+//   update_long      of a target with very many, which update_groups leaves: a block combines them
 
 namespace taper::kernels::cuda {
 
 constexpr int kUpdateBlock = 256;  // eight warps, most of which wait for memory
 constexpr int kGroupBlocks = 3;    // of update_groups: four packets of a thread are under way
+/// A longer group keeps one thread busy while the card waits. No fewer than a block has threads.
+constexpr uint32_t kLongGroup = 256;
+static_assert(kLongGroup >= kUpdateBlock);
 
 /// As ScatterOp of kernels/ops.h.
 enum class Combine : int32_t { kAssign, kAdd, kMul, kMax, kMin };
@@ -37,6 +41,12 @@ struct ColumnsCall {
   int32_t length, value_step, index_step;
 };
 
+/// Groups that update_groups found too long, in any order; null where there can be none.
+struct LongGroups {
+  uint32_t* count;
+  uint2* ranges;  ///< begin and end among the updates
+};
+
 struct GroupsCall {
   Update update;
   const uint64_t* targets;  ///< sorted; in units of `unit` elements of self
@@ -45,6 +55,7 @@ struct GroupsCall {
   uint64_t nowhere;  ///< this target is none
   int64_t unit;
   Walk<1> free;  ///< for each update: self, values, in packets
+  LongGroups long_groups;
 };
 
 #if TAPER_DEVICE_CODE
@@ -138,6 +149,25 @@ __device__ __forceinline__ uint32_t end_of_group(const uint64_t* keys, uint32_t 
   return high;
 }
 
+/// Packet f of what one update brings.
+template <class T, int kPacket>
+__device__ __forceinline__ void load_update(const GroupsCall& call, uint32_t update, int32_t offset,
+                                            compute_t<T> (&to)[kPacket]) {
+  using P = Packet<T, kPacket>;
+  P value;
+  if (call.update.values) {
+    const T* const values = static_cast<const T*>(call.update.values) + offset;
+    value = *reinterpret_cast<const P*>(values + call.sources[update]);
+  } else {
+#pragma unroll
+    for (int k = 0; k < kPacket; ++k) value.at[k] = number_of<T>(call.update);
+  }
+#pragma unroll
+  for (int k = 0; k < kPacket; ++k) {
+    to[k] = scaled<compute_t<T>>(call.update, widen(value.at[k]));
+  }
+}
+
 /// Threads (x, y) of a block: y takes updates, of which the first of a group does the work; x takes
 /// packets of its elements. No two groups have a target in common.
 template <class T, int kPacket>
@@ -152,6 +182,12 @@ __global__ void __launch_bounds__(kUpdateBlock, kGroupBlocks)
     const uint64_t target = call.targets[u];
     if (target == call.nowhere || (u > 0 && call.targets[u - 1] == target)) continue;
     const uint32_t end = end_of_group(call.targets, u, call.count);
+    if (call.long_groups.count && end - u > kLongGroup) {
+      if (threadIdx.x == 0 && blockIdx.y == 0) {
+        call.long_groups.ranges[atomicAdd(call.long_groups.count, 1u)] = make_uint2(u, end);
+      }
+      continue;
+    }
     const uint32_t begin = assigns ? end - 1 : u;  // the last one stays
     for (uint32_t f = blockIdx.y * blockDim.x + threadIdx.x; f < call.free.count;
          f += gridDim.y * blockDim.x) {
@@ -176,22 +212,76 @@ __global__ void __launch_bounds__(kUpdateBlock, kGroupBlocks)
           // Loads do not wait for the sums: several updates are under way.
 #pragma unroll 4
         for (uint32_t m = begin; m < end; ++m) {
-          P value;
-          if (update.values) {
-            value = *reinterpret_cast<const P*>(values + call.sources[m]);
-          } else {
+          C value[kPacket];
+          load_update<T, kPacket>(call, m, offset[1], value);
 #pragma unroll
-            for (int k = 0; k < kPacket; ++k) value.at[k] = number_of<T>(update);
-          }
-#pragma unroll
-          for (int k = 0; k < kPacket; ++k) {
-            sum[k] = combine<C>(update.op, sum[k], scaled<C>(update, widen(value.at[k])));
-          }
+          for (int k = 0; k < kPacket; ++k) sum[k] = combine<C>(update.op, sum[k], value[k]);
         }
 #pragma unroll
         for (int k = 0; k < kPacket; ++k) result.at[k] = narrow<T>(sum[k]);
       }
       *self = result;
+    }
+  }
+}
+
+/// A block takes a group and a stretch of free elements: each y its share of the updates, whose
+/// results are then combined in pairs.
+template <class T, int kPacket>
+__global__ void __launch_bounds__(kUpdateBlock, kGroupBlocks)
+    update_long(const __grid_constant__ GroupsCall call) {
+  using C = compute_t<T>;
+  using P = Packet<T, kPacket>;
+  struct Partial {
+    C at[kPacket];
+  };
+  TAPER_SHARED(Partial, partial, [kUpdateBlock]);
+  const Update& update = call.update;
+  const uint32_t groups = *call.long_groups.count;
+  const uint32_t mine = threadIdx.y * blockDim.x + threadIdx.x;
+  for (uint32_t g = blockIdx.x; g < groups; g += gridDim.x) {
+    const uint2 range = call.long_groups.ranges[g];
+    for (uint32_t first = blockIdx.y * blockDim.x; first < call.free.count;
+         first += gridDim.y * blockDim.x) {
+      const uint32_t f = first + threadIdx.x;
+      const bool is_free = f < call.free.count;
+      int32_t offset[2] = {0, 0};
+      if (is_free) {
+        call.free.offsets(f, offset);
+        C sum[kPacket];
+        load_update<T, kPacket>(call, range.x + threadIdx.y, offset[1], sum);
+#pragma unroll 4
+        for (uint32_t m = range.x + threadIdx.y + blockDim.y; m < range.y; m += blockDim.y) {
+          C value[kPacket];
+          load_update<T, kPacket>(call, m, offset[1], value);
+#pragma unroll
+          for (int k = 0; k < kPacket; ++k) sum[k] = combine<C>(update.op, sum[k], value[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < kPacket; ++k) partial[mine].at[k] = sum[k];
+      }
+      for (uint32_t half = blockDim.y / 2; half > 0; half /= 2) {
+        __syncthreads();  // the results of twice as many are there
+        if (!is_free || threadIdx.y >= half) continue;
+        const Partial& other = partial[mine + half * blockDim.x];
+#pragma unroll
+        for (int k = 0; k < kPacket; ++k) {
+          partial[mine].at[k] = combine<C>(update.op, partial[mine].at[k], other.at[k]);
+        }
+      }
+      if (is_free && threadIdx.y == 0) {
+        const auto target = static_cast<int64_t>(call.targets[range.x]);
+        P* const self =
+            reinterpret_cast<P*>(static_cast<T*>(update.self) + target * call.unit + offset[0]);
+        P result = *self;
+#pragma unroll
+        for (int k = 0; k < kPacket; ++k) {
+          const C value = combine<C>(update.op, widen(result.at[k]), partial[mine].at[k]);
+          result.at[k] = narrow<T>(value);
+        }
+        *self = result;
+      }
+      __syncthreads();  // the next stretch writes there
     }
   }
 }
