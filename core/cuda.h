@@ -75,7 +75,8 @@ TAPER_API void synchronize(int64_t device_index = -1);
 TAPER_API void manual_seed(uint64_t seed);
 TAPER_API void manual_seed_all(uint64_t seed);
 
-/// The current device, while this lives: `cuda::DeviceGuard guard(1);`
+/// The current device, while this lives: `cuda::DeviceGuard guard(1);`. Throws for a device that is
+/// not CUDA's.
 class TAPER_API DeviceGuard {
  public:
   explicit DeviceGuard(DeviceIndex device);
@@ -84,8 +85,16 @@ class TAPER_API DeviceGuard {
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
+  /// Another one from here on; the end of the guard still brings back the first.
+  void set_index(DeviceIndex device);
+  void set_device(Device device);
+  void reset_device(Device device) { set_device(device); }
+  /// What was current before the guard, and what it has made so.
+  Device original_device() const { return Device(kCUDA, before_); }
+  Device current_device() const { return Device(kCUDA, now_); }
+
  private:
-  DeviceIndex before_;
+  DeviceIndex before_, now_;
 };
 
 }  // namespace taper::cuda

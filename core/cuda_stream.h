@@ -95,9 +95,15 @@ class TAPER_API StreamGuard {
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
 
+  /// What was current on the stream's device before the guard, and what it has made so.
+  Stream original_stream() const { return before_; }
+  Stream current_stream() const { return now_; }
+  Device original_device() const { return device_.original_device(); }
+  Device current_device() const { return device_.current_device(); }
+
  private:
   DeviceGuard device_;
-  Stream before_;
+  Stream before_, now_;
 };
 
 }  // namespace taper::cuda

@@ -10,6 +10,9 @@
 namespace taper {
 
 TAPER_API Tensor empty(IntArrayRef size, const TensorOptions& options = {});
+/// With MemoryFormat::Contiguous or nothing: there is no tensor whose order could be kept.
+TAPER_API Tensor empty(IntArrayRef size, const TensorOptions& options,
+                       std::optional<MemoryFormat> memory_format);
 TAPER_API Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
                                const TensorOptions& options = {});
 TAPER_API Tensor zeros(IntArrayRef size, const TensorOptions& options = {});

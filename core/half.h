@@ -64,6 +64,18 @@ struct Half {
   TAPER_HOST_DEVICE constexpr Half(uint16_t raw, bool /*from_bits*/) : bits(raw) {}
   TAPER_HOST_DEVICE Half(float value) : bits(detail::half_bits_from_float(value)) {}
   TAPER_HOST_DEVICE operator float() const { return detail::float_from_half_bits(bits); }
+  TAPER_HOST_DEVICE Half& operator+=(Half other) {
+    return *this = Half(static_cast<float>(*this) + static_cast<float>(other));
+  }
+  TAPER_HOST_DEVICE Half& operator-=(Half other) {
+    return *this = Half(static_cast<float>(*this) - static_cast<float>(other));
+  }
+  TAPER_HOST_DEVICE Half& operator*=(Half other) {
+    return *this = Half(static_cast<float>(*this) * static_cast<float>(other));
+  }
+  TAPER_HOST_DEVICE Half& operator/=(Half other) {
+    return *this = Half(static_cast<float>(*this) / static_cast<float>(other));
+  }
 };
 
 /// The upper half of a binary32: 7 fraction bits, the range of float.
@@ -75,6 +87,18 @@ struct BFloat16 {
   TAPER_HOST_DEVICE BFloat16(float value) : bits(detail::bfloat16_bits_from_float(value)) {}
   TAPER_HOST_DEVICE operator float() const {
     return detail::bits_float(static_cast<uint32_t>(bits) << 16);
+  }
+  TAPER_HOST_DEVICE BFloat16& operator+=(BFloat16 other) {
+    return *this = BFloat16(static_cast<float>(*this) + static_cast<float>(other));
+  }
+  TAPER_HOST_DEVICE BFloat16& operator-=(BFloat16 other) {
+    return *this = BFloat16(static_cast<float>(*this) - static_cast<float>(other));
+  }
+  TAPER_HOST_DEVICE BFloat16& operator*=(BFloat16 other) {
+    return *this = BFloat16(static_cast<float>(*this) * static_cast<float>(other));
+  }
+  TAPER_HOST_DEVICE BFloat16& operator/=(BFloat16 other) {
+    return *this = BFloat16(static_cast<float>(*this) / static_cast<float>(other));
   }
 };
 

@@ -165,6 +165,16 @@ class TAPER_API Tensor {
   }
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
   PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
+  /// Either, by its type of index.
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> generic_packed_accessor() const& {
+    if constexpr (sizeof(Index) == 4) {
+      return packed_accessor32<T, N, PtrTraits>();
+    } else {
+      return packed_accessor64<T, N, PtrTraits>();
+    }
+  }
   /// The one element, as a Scalar or as T. Throws unless there is exactly one.
   Scalar item() const;
   template <class T>
@@ -173,13 +183,19 @@ class TAPER_API Tensor {
   }
 
   // ---- Moving and casting. Returns self where nothing changes, unless `copy`.
-  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
-  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
-  Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
-    return to(dtype.type, non_blocking, copy);
+  // Copies keep the order of dimensions, or with MemoryFormat::Contiguous are row-major.
+  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const {
+    return to(dtype.type, non_blocking, copy, memory_format);
   }
-  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
-  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
+  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor toType(ScalarType dtype) const { return to(dtype); }
   Tensor type_as(const Tensor& other) const { return to(other); }
   Tensor cpu() const { return to(Device(kCPU)); }

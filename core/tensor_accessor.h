@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "taper/core/array_ref.h"
 #include "taper/core/macros.h"
 
 namespace taper {
@@ -38,6 +39,8 @@ class TensorAccessor {
   }
   TAPER_HOST_DEVICE Index size(Index dim) const { return sizes_[dim]; }
   TAPER_HOST_DEVICE Index stride(Index dim) const { return strides_[dim]; }
+  ArrayRef<Index> sizes() const { return {sizes_, N}; }
+  ArrayRef<Index> strides() const { return {strides_, N}; }
   TAPER_HOST_DEVICE PtrType data() const { return data_; }
 
  private:

@@ -147,12 +147,20 @@ void manual_seed(uint64_t seed) {
 }
 void manual_seed_all(uint64_t seed) { taper::detail::seed_cuda_generators(seed, -1); }
 
-DeviceGuard::DeviceGuard(DeviceIndex device) : before_(thread_state.cuda_device) {
-  choose_device(checked(device, "cuda::DeviceGuard"), "cuda::DeviceGuard");
+DeviceGuard::DeviceGuard(DeviceIndex device) : before_(thread_state.cuda_device), now_(before_) {
+  set_index(device);
 }
-DeviceGuard::DeviceGuard(Device device) : before_(thread_state.cuda_device) {
-  if (!device.is_cuda()) return;
-  choose_device(checked(device.index(), "cuda::DeviceGuard"), "cuda::DeviceGuard");
+DeviceGuard::DeviceGuard(Device device) : before_(thread_state.cuda_device), now_(before_) {
+  set_device(device);
+}
+void DeviceGuard::set_index(DeviceIndex device) {
+  device = checked(device, "cuda::DeviceGuard");
+  choose_device(device, "cuda::DeviceGuard");
+  now_ = device;
+}
+void DeviceGuard::set_device(Device device) {
+  TAPER_CHECK(device.is_cuda(), "cuda::DeviceGuard: expected a CUDA device, got ", device);
+  set_index(device.index());
 }
 DeviceGuard::~DeviceGuard() {
   if (thread_state.cuda_device == before_) return;

@@ -104,7 +104,9 @@ void set_stream(const Stream& stream) {
 }
 
 StreamGuard::StreamGuard(const Stream& stream)
-    : device_(stream.device()), before_(current_stream(stream.device_index())) {
+    : device_(stream.device()),
+      before_(::taper::cuda::current_stream(stream.device_index())),
+      now_(stream) {
   set_stream(stream);
 }
 StreamGuard::~StreamGuard() { set_stream(before_); }

@@ -117,12 +117,17 @@ Tensor& zero_(Tensor& self) { return self.fill_(0); }
 
 namespace {
 
-Tensor to_impl(const Tensor& self, Device wanted, ScalarType dtype, bool non_blocking, bool copy) {
+Tensor to_impl(const Tensor& self, Device wanted, ScalarType dtype, bool non_blocking, bool copy,
+               std::optional<MemoryFormat> format) {
   ops::check_defined("to", self, "self");
   const Device device = detail::resolve(wanted);
-  if (self.device() == device && self.scalar_type() == dtype) return copy ? self.clone() : self;
+  if (self.device() == device && self.scalar_type() == dtype) {
+    return copy ? self.clone(format) : self;
+  }
   const Tensor out = ops::new_result(self.sizes(), dtype, device, "to");
-  ops::keep_order(out, self);
+  if (format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) {
+    ops::keep_order(out, self);
+  }
   // To the host without waiting, the memory has to be pinned.
   ops::copy_values(out, self, non_blocking);
   if (is_floating_point(dtype) && autograd::recording(self)) {
@@ -135,22 +140,26 @@ Tensor to_impl(const Tensor& self, Device wanted, ScalarType dtype, bool non_blo
 
 }  // namespace
 
-Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy) const {
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
   TAPER_CHECK(!options.requires_grad(),
               "to: options with requires_grad(true) are not taken; call requires_grad_() on the "
               "result");
   const Tensor out = to_impl(*this, options.device_opt().value_or(device()),
-                             options.dtype_opt().value_or(scalar_type()), non_blocking, copy);
+                             options.dtype_opt().value_or(scalar_type()), non_blocking, copy, memory_format);
   return options.pinned_memory() ? out.pin_memory() : out;
 }
-Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
-  return to_impl(*this, device(), dtype, non_blocking, copy);
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
+  return to_impl(*this, device(), dtype, non_blocking, copy, memory_format);
 }
-Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
-  return to_impl(*this, device, dtype, non_blocking, copy);
+Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
+  return to_impl(*this, device, dtype, non_blocking, copy, memory_format);
 }
-Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy) const {
-  return to_impl(*this, other.device(), other.scalar_type(), non_blocking, copy);
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
+  return to_impl(*this, other.device(), other.scalar_type(), non_blocking, copy, memory_format);
 }
 
 Tensor Tensor::pin_memory() const {

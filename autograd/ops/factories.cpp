@@ -80,6 +80,12 @@ Tensor empty(IntArrayRef size, const TensorOptions& options) {
   return finish(uninitialised("empty", size, options), options);
 }
 
+Tensor empty(IntArrayRef size, const TensorOptions& options,
+             std::optional<MemoryFormat> memory_format) {
+  TAPER_CHECK(memory_format != MemoryFormat::Preserve, "empty: unsupported memory format Preserve");
+  return empty(size, options);
+}
+
 // LibTorch's new_... do not look at requires_grad.
 Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& options) const {
   return empty(size, options_like(*this, options).requires_grad(false));

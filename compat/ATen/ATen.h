@@ -3,6 +3,7 @@
 #include "ATen/Context.h"
 #include "ATen/Dispatch.h"
 #include "ATen/Parallel.h"
+#include "c10/core/DeviceGuard.h"
 #include "c10/macros/Macros.h"
 #include "c10/names.h"
 #include "c10/util/Exception.h"

@@ -58,10 +58,50 @@ TEST_CASE("An optional guard changes the device where there is one to change to"
   CHECK(c10::cuda::current_device() == 0);
 }
 
+TEST_CASE("Guards tell what was current and what is, and can change their mind") {
+  const c10::DeviceGuard on_cpu(torch::kCPU);
+  CHECK((on_cpu.current_device() == torch::Device(torch::kCPU)));
+  const c10::OptionalDeviceGuard of_tensor(device_of(torch::ones({1})));  // found by its argument
+  CHECK((of_tensor.current_device() == torch::Device(torch::kCPU)));
+  CHECK_FALSE(c10::OptionalDeviceGuard().original_device().has_value());
+  CHECK_FALSE(device_of(torch::Tensor()).has_value());
+  CHECK_THROWS_WITH(c10::cuda::CUDAGuard(torch::Device(torch::kCPU)), ContainsSubstring("cpu"));
+  if (!torch::cuda::is_available()) return;
+  const auto last = static_cast<c10::DeviceIndex>(torch::cuda::device_count() - 1);
+  const torch::Device first_device(torch::kCUDA, 0), last_device(torch::kCUDA, last);
+  {
+    c10::cuda::CUDAGuard guard(last);
+    CHECK((guard.original_device() == first_device && guard.current_device() == last_device));
+    guard.set_index(0);
+    CHECK((guard.current_device() == first_device && c10::cuda::current_device() == 0));
+    guard.set_device(last_device);
+    CHECK_THROWS(guard.set_index(100));
+    CHECK((guard.current_device() == last_device && c10::cuda::current_device() == last));
+  }
+  CHECK(c10::cuda::current_device() == 0);
+  c10::cuda::OptionalCUDAGuard maybe;
+  CHECK_FALSE(maybe.current_device().has_value());
+  maybe.set_index(last);
+  CHECK((maybe.original_device() == first_device && maybe.current_device() == last_device));
+  maybe.reset();
+  CHECK(c10::cuda::current_device() == 0);
+  {
+    const c10::DeviceGuard guard(last_device);
+    CHECK((guard.original_device() == first_device && c10::cuda::current_device() == last));
+  }
+  const auto stream = c10::cuda::getStreamFromPool(false, last);
+  const auto before = c10::cuda::getCurrentCUDAStream(last);
+  const c10::cuda::CUDAStreamGuard guard(stream);
+  CHECK((guard.original_stream() == before && guard.current_stream() == stream));
+  CHECK((guard.original_device() == first_device && guard.current_device() == last_device));
+}
+
 TEST_CASE("A packed accessor points to memory on the device; an accessor cannot") {
   if (!torch::cuda::is_available()) return;
   const auto x = torch::ones({2, 3}, torch::kCUDA);
   const auto packed = x.packed_accessor32<float, 2>();
   CHECK((packed.data() == x.data_ptr<float>() && packed.size(1) == 3 && packed.stride(0) == 3));
+  const auto generic = x.generic_packed_accessor<float, 2, torch::DefaultPtrTraits, int32_t>();
+  static_assert(std::is_same_v<decltype(generic), decltype(packed)>);
   CHECK_THROWS_WITH((x.accessor<float, 2>()), ContainsSubstring("on the CPU"));
 }

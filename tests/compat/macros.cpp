@@ -57,6 +57,46 @@ TEST_CASE("str joins what it is given") {
   CHECK(c10::str().empty());
 }
 
+TEST_CASE("AT_DISPATCH of two more types, and of indices") {
+  const auto bytes = [](at::ScalarType dtype) {
+    return AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, dtype, "bytes",
+                                           [] { return sizeof(scalar_t); });
+  };
+  CHECK((bytes(at::kBFloat16) == 2 && bytes(at::kHalf) == 2 && bytes(at::kDouble) == 8));
+  CHECK_THROWS_AS(bytes(at::kInt), c10::NotImplementedError);
+  const auto index_bytes = [](at::ScalarType dtype) {
+    return AT_DISPATCH_INDEX_TYPES(dtype, "index_bytes", [] { return sizeof(index_t); });
+  };
+  CHECK((index_bytes(at::kInt) == 4 && index_bytes(at::kLong) == 8));
+  CHECK_THROWS_AS(index_bytes(at::kFloat), c10::NotImplementedError);
+}
+
+TEST_CASE("Options are made in every way that LibTorch knows, and merged") {
+  const torch::TensorOptions listed({torch::kCPU, 0});
+  CHECK((listed.device() == torch::Device(torch::kCPU, 0) && !listed.has_dtype()));
+  const auto options = torch::TensorOptions().requires_grad(true).pinned_memory(std::nullopt);
+  CHECK((options.has_requires_grad() && !options.has_pinned_memory()));
+  CHECK_FALSE(options.requires_grad(std::nullopt).has_requires_grad());
+  const auto merged = options.dtype(torch::kInt).merge_in(
+      torch::TensorOptions(torch::kDouble).requires_grad(false));
+  CHECK((merged.dtype() == torch::kDouble && !merged.requires_grad()));
+  CHECK(options.merge_in(torch::TensorOptions()).requires_grad_opt() == true);
+}
+
+TEST_CASE("Halves add up in place, and accessors tell their shape") {
+  at::BFloat16 sum(1.5F);
+  sum += at::BFloat16(2.F);
+  sum *= at::BFloat16(2.F);
+  at::Half quotient(7.F);
+  quotient -= at::Half(1.F);
+  quotient /= at::Half(4.F);
+  CHECK((static_cast<float>(sum) == 7 && static_cast<float>(quotient) == 1.5F));
+  const auto x = torch::zeros({2, 3}).t();
+  const auto accessor = x.accessor<float, 2>();
+  CHECK((accessor.sizes().vec() == std::vector<int64_t>{3, 2} &&
+         accessor[1].strides().vec() == std::vector<int64_t>{3}));
+}
+
 TEST_CASE("AT_DISPATCH hands over the element type and names a type it does not know") {
   const auto bytes = [](const torch::Tensor& x) {
     return AT_DISPATCH_ALL_TYPES_AND(at::ScalarType::Half, x.scalar_type(), "bytes",

@@ -210,6 +210,12 @@ TEST_CASE("copies keep the order of dimensions, without gaps") {
   }
   CHECK(near(gaps.to(kDouble), {0, 12, 2, 14, 4, 16}));
   CHECK(strides(gaps.clone(MemoryFormat::Contiguous)) == Sizes{2, 1});
+  CHECK(strides(gaps.to(kDouble, false, false, MemoryFormat::Contiguous)) == Sizes{2, 1});
+  CHECK(strides(gaps.to(kFloat, false, true, MemoryFormat::Contiguous)) == Sizes{2, 1});
+  CHECK(gaps.to(kFloat, false, false, MemoryFormat::Contiguous).is_same(gaps));
+  CHECK(empty({2}, kInt, std::nullopt).scalar_type() == kInt);
+  CHECK(error_of([] { empty({2}, kInt, MemoryFormat::Preserve); }).find("Preserve") !=
+        std::string::npos);
   // An expanded dimension has no order.
   const Tensor wide = ones({3, 1}).expand({3, 4});
   CHECK(strides(wide.clone()) == Sizes{4, 1});

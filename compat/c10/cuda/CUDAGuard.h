@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "c10/core/DeviceGuard.h"
 #include "c10/cuda/CUDAStream.h"
-#include "taper/core/tensor.h"
 
 namespace c10::cuda {
 
@@ -16,7 +16,22 @@ class OptionalCUDAGuard {
  public:
   OptionalCUDAGuard() = default;
   explicit OptionalCUDAGuard(std::optional<Device> device) {
-    if (device && device->is_cuda()) guard_.emplace(*device);
+    if (device && device->is_cuda()) set_device(*device);
+  }
+  explicit OptionalCUDAGuard(DeviceIndex device) { set_index(device); }
+
+  void set_device(Device device) {
+    guard_ ? guard_->set_device(device) : static_cast<void>(guard_.emplace(device));
+  }
+  void reset_device(Device device) { set_device(device); }
+  void set_index(DeviceIndex device) { set_device(Device(kCUDA, device)); }
+  /// Brings back the device that was current before the guard.
+  void reset() { guard_.reset(); }
+  std::optional<Device> original_device() const {
+    return guard_ ? std::optional(guard_->original_device()) : std::nullopt;
+  }
+  std::optional<Device> current_device() const {
+    return guard_ ? std::optional(guard_->current_device()) : std::nullopt;
   }
 
  private:
@@ -24,15 +39,6 @@ class OptionalCUDAGuard {
 };
 
 }  // namespace c10::cuda
-
-namespace at {
-
-/// Where a tensor is; nothing for an undefined one.
-inline std::optional<c10::Device> device_of(const ::taper::Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor.device()) : std::nullopt;
-}
-
-}  // namespace at
 
 namespace at::cuda {
 

@@ -2,6 +2,10 @@
 
 #include "c10/names.h"
 #include "taper/core/cuda_stream.h"
+// Where there are CUDA's headers, the macros for its errors come along, as in LibTorch.
+#if __has_include(<cuda_runtime_api.h>)
+#include "c10/cuda/CUDAException.h"
+#endif
 
 namespace c10::cuda {
 
