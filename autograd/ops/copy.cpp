@@ -145,8 +145,9 @@ Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
   TAPER_CHECK(!options.requires_grad(),
               "to: options with requires_grad(true) are not taken; call requires_grad_() on the "
               "result");
-  const Tensor out = to_impl(*this, options.device_opt().value_or(device()),
-                             options.dtype_opt().value_or(scalar_type()), non_blocking, copy, memory_format);
+  const Tensor out =
+      to_impl(*this, options.device_opt().value_or(device()),
+              options.dtype_opt().value_or(scalar_type()), non_blocking, copy, memory_format);
   return options.pinned_memory() ? out.pin_memory() : out;
 }
 Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,

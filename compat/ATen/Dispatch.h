@@ -44,11 +44,10 @@
   AT_DISPATCH_SWITCH(TYPE, NAME,                                  \
                      AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
                          AT_DISPATCH_CASE(DTYPE, __VA_ARGS__))
-#define AT_DISPATCH_FLOATING_TYPES_AND2(DTYPE1, DTYPE2, TYPE, NAME, ...) \
-  AT_DISPATCH_SWITCH(TYPE, NAME,                                         \
-                     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)        \
-                         AT_DISPATCH_CASE(DTYPE1, __VA_ARGS__)           \
-                             AT_DISPATCH_CASE(DTYPE2, __VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES_AND2(DTYPE1, DTYPE2, TYPE, NAME, ...)            \
+  AT_DISPATCH_SWITCH(TYPE, NAME,                                                    \
+                     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE( \
+                         DTYPE1, __VA_ARGS__) AT_DISPATCH_CASE(DTYPE2, __VA_ARGS__))
 #define AT_DISPATCH_INTEGRAL_TYPES(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...) \
@@ -56,15 +55,15 @@
 #define AT_DISPATCH_ALL_TYPES_AND(DTYPE, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME,                          \
                      AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(DTYPE, __VA_ARGS__))
-#define AT_DISPATCH_ALL_TYPES_AND2(DTYPE1, DTYPE2, TYPE, NAME, ...) \
-  AT_DISPATCH_SWITCH(TYPE, NAME,                                    \
-                     AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__)        \
-                         AT_DISPATCH_CASE(DTYPE1, __VA_ARGS__)      \
-                             AT_DISPATCH_CASE(DTYPE2, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES_AND2(DTYPE1, DTYPE2, TYPE, NAME, ...)                                \
+  AT_DISPATCH_SWITCH(TYPE, NAME,                                                                   \
+                     AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(DTYPE1, __VA_ARGS__) \
+                         AT_DISPATCH_CASE(DTYPE2, __VA_ARGS__))
 /// index_t is the element type.
-#define AT_DISPATCH_INDEX_TYPES(TYPE, NAME, ...)                                           \
-  AT_DISPATCH_SWITCH(TYPE, NAME, TAPER_DISPATCH_INDEX(::c10::ScalarType::Int, __VA_ARGS__) \
-                                     TAPER_DISPATCH_INDEX(::c10::ScalarType::Long, __VA_ARGS__))
+#define AT_DISPATCH_INDEX_TYPES(TYPE, NAME, ...)                               \
+  AT_DISPATCH_SWITCH(TYPE, NAME,                                               \
+                     TAPER_DISPATCH_INDEX(::c10::ScalarType::Int, __VA_ARGS__) \
+                         TAPER_DISPATCH_INDEX(::c10::ScalarType::Long, __VA_ARGS__))
 #define TAPER_DISPATCH_INDEX(dtype, ...)                                        \
   case dtype: {                                                                 \
     using index_t [[maybe_unused]] = ::c10::detail::dispatch_type<dtype>::type; \

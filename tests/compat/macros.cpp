@@ -77,8 +77,8 @@ TEST_CASE("Options are made in every way that LibTorch knows, and merged") {
   const auto options = torch::TensorOptions().requires_grad(true).pinned_memory(std::nullopt);
   CHECK((options.has_requires_grad() && !options.has_pinned_memory()));
   CHECK_FALSE(options.requires_grad(std::nullopt).has_requires_grad());
-  const auto merged = options.dtype(torch::kInt).merge_in(
-      torch::TensorOptions(torch::kDouble).requires_grad(false));
+  const auto merged = options.dtype(torch::kInt)
+                          .merge_in(torch::TensorOptions(torch::kDouble).requires_grad(false));
   CHECK((merged.dtype() == torch::kDouble && !merged.requires_grad()));
   CHECK(options.merge_in(torch::TensorOptions()).requires_grad_opt() == true);
 }
