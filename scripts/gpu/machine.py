@@ -1,4 +1,5 @@
 """What the machine has: card, compiler, PyTorch, processor. Nothing here needs more than Python."""
+import ctypes
 import glob
 import json
 import os
@@ -29,9 +30,39 @@ def card():
     found = output(["nvidia-smi", "--query-gpu=name,compute_cap,driver_version,memory.total",
                     "--format=csv,noheader"])
     if not found:
-        return None
+        return card_of_driver()
     name, capability, driver, memory = (field.strip() for field in found.splitlines()[0].split(","))
     return {"name": name, "capability": capability, "driver": driver, "memory": memory}
+
+
+def card_of_driver(library="libcuda.so.1"):
+    """The same from the driver itself, for machines (containers, say) without nvidia-smi."""
+    try:
+        driver = ctypes.CDLL(library)
+    except OSError:
+        return None
+
+    def number(call, *arguments, kind=ctypes.c_int):
+        value = kind()
+        if getattr(driver, call)(ctypes.byref(value), *arguments) != 0:
+            raise OSError(call)
+        return value.value
+
+    try:
+        if driver.cuInit(0) != 0:
+            return None
+        device = number("cuDeviceGet", 0)
+        name = ctypes.create_string_buffer(256)
+        if driver.cuDeviceGetName(name, len(name), device) != 0:
+            return None
+        major, minor = (number("cuDeviceGetAttribute", which, device) for which in (75, 76))
+        version = number("cuDriverGetVersion")
+        memory = number("cuDeviceTotalMem_v2", device, kind=ctypes.c_size_t)
+    except (OSError, AttributeError):
+        return None
+    return {"name": name.value.decode(errors="replace"), "capability": f"{major}.{minor}",
+            "driver": f"for CUDA {version // 1000}.{version % 1000 // 10}",
+            "memory": f"{memory >> 20} MiB"}
 
 
 def toolkit():

@@ -2,11 +2,12 @@
 import copy
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
 
-from . import docs, expected, report
+from . import docs, expected, machine, report
 from .check import Check, Failed, Skipped
 
 # Starts a program of its own, which writes later, and waits for it.
@@ -34,6 +35,25 @@ NAMES = {"Elementwise: quick row": "moves<float>",
          "Elementwise: slow row": {"A100": "draws<int>", "H100": "moves<float>"},
          "Elementwise: busy row": "draws<int>",
          "Elementwise: library's row": "cublasGemmStridedBatchedEx"}
+
+
+# As much of a driver as is asked for a card where there is no nvidia-smi.
+DRIVER = """
+#include <stddef.h>
+#include <string.h>
+int cuInit(unsigned flags) { return flags == 0 ? 0 : 1; }
+int cuDeviceGet(int* device, int index) { *device = 7; return index == 0 ? 0 : 101; }
+int cuDeviceGetName(char* name, int size, int device) {
+  strncpy(name, device == 7 ? "Card without a tool" : "?", size);
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int which, int device) {
+  *value = which == 75 ? 9 : which == 76 ? 0 : -1;
+  return device == 7 ? 0 : 101;
+}
+int cuDriverGetVersion(int* version) { *version = 13020; return 0; }
+int cuDeviceTotalMem_v2(size_t* bytes, int device) { *bytes = (size_t)80 << 30; return 0; }
+"""
 
 
 def expect(condition, what):
@@ -85,6 +105,7 @@ def run_in(folder):
         with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
             json.dump(content, file)
     check_expected(folder)
+    check_driver(folder)
     check = Check(folder, FACTS, minutes=5)
     for name, limit, part in (("passes", 30, stored), ("fails", 30, fails), ("status", 30, ends_badly),
                               ("lacks", 30, lacks_program), ("crashes", 30, lambda check: 1 / 0),
@@ -151,6 +172,18 @@ def check_expected(folder):
            f"with faster memory: {rows}")
     expect(judged("9.0")["library's row"]["kernel"] == "cublasGemmStridedBatchedEx",
            "a library's row does not name it")
+
+
+def check_driver(folder):
+    """Without nvidia-smi the driver tells of its card; without either there is none."""
+    library = os.path.join(folder, "libdriver.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=DRIVER,
+                   text=True, check=True)
+    got = machine.card_of_driver(library)
+    expect(got == {"name": "Card without a tool", "capability": "9.0", "driver": "for CUDA 13.2",
+                   "memory": "81920 MiB"}, f"a driver's card is {got}")
+    for library in ("libthere-is-none.so", "libc.so.6"):
+        expect(machine.card_of_driver(library) is None, f"{library} has a card")
 
 
 def text_of(*path):
