@@ -96,6 +96,22 @@ Status clear(void* memory, int64_t elements, ScalarType dtype, const Stream& str
   return {};
 }
 
+/// The sum of each channel of grad_out.
+Status bias_gradient(void* grad_bias, const void* grad_out, const ConvPlan& p,
+                     const Stream& stream) {
+  const int64_t positions = p.out_h * p.out_w;
+  ReducePlan plan{};
+  plan.kept_rank = 1;
+  plan.kept_numel = plan.kept_sizes[0] = p.out_channels;
+  plan.in_kept_strides[0] = positions;
+  plan.out_strides[0] = 1;
+  plan.reduced_rank = positions > 1 ? 2 : 1;  // channels alone lie side by side
+  plan.reduced_numel = p.batch * positions;
+  plan.reduced_sizes[0] = p.batch, plan.reduced_sizes[1] = positions;
+  plan.in_reduced_strides[0] = p.out_channels * positions, plan.in_reduced_strides[1] = 1;
+  return reduce({ReduceOp::kSum, p.dtype, p.dtype, grad_bias, grad_out, {}, plan}, stream);
+}
+
 }  // namespace
 
 Status own_conv_forward(void* out, const void* in, const void* weight, const void* bias, bool relu,
@@ -128,7 +144,7 @@ Status own_conv_backward_weight(void* grad_weight, void* grad_bias, const void* 
   if (positions > kMost) {
     return {Code::kInvalidValue, 0, 0, "a convolution's weight gradient over 2^31 positions"};
   }
-  if (grad_bias) TAPER_TRY(conv_bias_gradient(grad_bias, grad_out, p, stream));
+  if (grad_bias) TAPER_TRY(bias_gradient(grad_bias, grad_out, p, stream));
   if (weights == 0) return {};
   return run(ConvPass::kWeight, {grad_weight, in, grad_out, nullptr, nullptr, false, &p}, stream);
 }
@@ -162,7 +178,7 @@ Status conv_backward_weight(void* grad_weight, void* grad_bias, const void* grad
                        stream, &served));
   }
   if (!served) return own_conv_backward_weight(grad_weight, grad_bias, grad_out, in, p, stream);
-  return grad_bias ? conv_bias_gradient(grad_bias, grad_out, p, stream) : Status{};
+  return grad_bias ? bias_gradient(grad_bias, grad_out, p, stream) : Status{};
 }
 
 }  // namespace taper::kernels::cuda

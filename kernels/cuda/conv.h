@@ -36,8 +36,4 @@ Status conv_bfloat16(ConvPass pass, const ConvArgs& args, const Stream& stream);
 /// tile would be empty but for a few rows (depthwise convolution).
 Status conv_direct(ConvPass pass, const ConvArgs& args, const Stream& stream);
 
-/// The sum of each channel of grad_out.
-Status conv_bias_gradient(void* grad_bias, const void* grad_out, const ConvPlan& plan,
-                          const Stream& stream);
-
 }  // namespace taper::kernels::cuda

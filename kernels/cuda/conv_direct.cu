@@ -107,22 +107,6 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) grad_weight[weight] = narrow<T>(sum);
 }
 
-/// A block adds up one channel.
-template <class T>
-__global__ void __launch_bounds__(kThreads)
-    conv_bias_per_channel(T* grad_bias, const T* grad_out, int batch, int channels, int positions) {
-  using C = compute_t<T>;
-  C sum = 0;
-  for (int sample = 0; sample < batch; ++sample) {
-    const T* plane = grad_out + (int64_t{sample} * channels + blockIdx.x) * positions;
-    for (int i = static_cast<int>(threadIdx.x); i < positions; i += kThreads) {
-      sum += widen(plane[i]);
-    }
-  }
-  sum = block_reduce<kThreads>(sum, AddFold());
-  if (threadIdx.x == 0) grad_bias[blockIdx.x] = narrow<T>(sum);
-}
-
 /// Enough blocks to fill the card; each thread goes on to further pixels.
 dim3 blocks_for(int64_t count, const Stream& stream) {
   const int most = 16 * properties_of(stream.device).multi_processor_count;
@@ -158,16 +142,6 @@ Status run(ConvPass pass, const ConvArgs& a, const Stream& stream) {
 Status conv_direct(ConvPass pass, const ConvArgs& args, const Stream& stream) {
   return for_floating(args.plan->dtype,
                       [&](auto type) { return run<decltype(type)>(pass, args, stream); });
-}
-
-Status conv_bias_gradient(void* grad_bias, const void* grad_out, const ConvPlan& p,
-                          const Stream& stream) {
-  return for_floating(p.dtype, [&](auto type) {
-    using T = decltype(type);
-    return launch(stream, conv_bias_per_channel<T>, dim3(static_cast<unsigned>(p.out_channels)),
-                  dim3(kThreads), 0, static_cast<T*>(grad_bias), static_cast<const T*>(grad_out),
-                  p.batch, p.out_channels, p.out_h * p.out_w);
-  });
 }
 
 }  // namespace taper::kernels::cuda

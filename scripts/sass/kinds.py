@@ -78,7 +78,6 @@ KINDS = {
     "conv_forward_per_output": Kind("cached"),
     "conv_data_per_input": Kind("cached"),
     "conv_weight_per_tap": Kind("cached"),
-    "conv_bias_per_channel": Kind("none", "loads"),
     "conv_bias_relu_in_packs": Kind("both", packet=1),
     # pooling
     "average_pool_per_output": Kind("cached"),
