@@ -16,6 +16,9 @@ VERSUS(SECTION, "embedding, backward", touches(n(65536) * 512 * 8), sums(64),
        w = leaf(values(n(65536), 512));
        i = whole_numbers(n(65536), n(65536)); g = values(n(65536), 512);
        y = embedding(w, i), grad_of(y, {w}, g))
+VERSUS(SECTION, "index_add into 16 rows", touches(n(65536) * 512 * 4), sums(n(65536)),
+       x = values(16, 512);
+       i = whole_numbers(16, n(65536)); y = values(n(65536), 512), x.index_add(0, i, y))
 VERSUS(SECTION, "masked_select", touches(N() * (4 + 1 + 2)), exact, x = values(N());
        m = x.gt(0), x.masked_select(m))
 VERSUS(SECTION, "cat of 4, dim 1", moves(8 * 4 * R() * n(1024)), exact,
