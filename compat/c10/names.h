@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -60,6 +61,15 @@ using ::taper::Error, ::taper::IndexError, ::taper::NotImplementedError, ::taper
     ::taper::TypeError, ::taper::ValueError;
 
 }  // namespace c10
+
+/// Devices as keys: one number of type and index, as both are a byte.
+template <>
+struct std::hash<::taper::Device> {
+  size_t operator()(const ::taper::Device& device) const noexcept {
+    return static_cast<size_t>(static_cast<uint8_t>(device.type())) << 8 |
+           static_cast<uint8_t>(device.index());
+  }
+};
 
 namespace caffe2 {
 using ::taper::TypeMeta;

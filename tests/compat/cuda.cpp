@@ -7,6 +7,8 @@
 #include <torch/torch.h>
 
 #include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "catch.h"
 
@@ -94,6 +96,33 @@ TEST_CASE("Guards tell what was current and what is, and can change their mind")
   const c10::cuda::CUDAStreamGuard guard(stream);
   CHECK((guard.original_stream() == before && guard.current_stream() == stream));
   CHECK((guard.original_device() == first_device && guard.current_device() == last_device));
+}
+
+TEST_CASE("Devices, streams and the device of an event are values that a program can keep") {
+  std::unordered_map<torch::Device, int> per_device;
+  for (const auto* name : {"cpu", "cuda", "cuda:0", "cuda:1", "cuda:0"}) ++per_device[name];
+  CHECK((per_device.size() == 4 && per_device.at("cuda:0") == 2));
+  CHECK_FALSE(at::cuda::CUDAEvent().device().has_value());
+  if (!torch::cuda::is_available()) return;
+  const auto last = static_cast<c10::DeviceIndex>(torch::cuda::device_count() - 1);
+  CHECK((c10::cuda::ExchangeDevice(last) == 0 && c10::cuda::current_device() == last));
+  CHECK((c10::cuda::ExchangeDevice(0) == last && c10::cuda::current_device() == 0));
+  CHECK_THROWS(c10::cuda::ExchangeDevice(-1));
+  CHECK_THROWS(c10::cuda::ExchangeDevice(100));
+  CHECK(c10::cuda::current_device() == 0);
+
+  std::unordered_set<at::cuda::CUDAStream> streams;
+  for (c10::DeviceIndex device = 0; device <= last; ++device) {
+    streams.insert(at::cuda::getDefaultCUDAStream(device));
+    streams.insert(at::cuda::getDefaultCUDAStream(device));
+    streams.insert(at::cuda::getStreamFromPool(false, device));
+  }
+  CHECK(streams.size() == 2 * static_cast<size_t>(last + 1));
+  const auto there = at::cuda::getStreamFromPool(false, last);
+  CHECK(streams.count(there) == 0);
+  at::cuda::CUDAEvent event;
+  event.record(there);
+  CHECK((event.device() == torch::Device(torch::kCUDA, last)));
 }
 
 TEST_CASE("A packed accessor points to memory on the device; an accessor cannot") {

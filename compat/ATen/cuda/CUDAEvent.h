@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "c10/cuda/CUDAStream.h"
 
 namespace at::cuda {
@@ -11,6 +13,10 @@ class CUDAEvent : public ::taper::cuda::Event {
   explicit CUDAEvent(unsigned flags)
       : Event(/*enable_timing=*/!(flags & 2), /*blocking=*/(flags & 1) != 0) {}
   bool isCreated() const { return is_created(); }
+  /// Where it was recorded; nothing before.
+  std::optional<c10::Device> device() const {
+    return isCreated() ? std::optional(c10::Device(c10::kCUDA, device_index())) : std::nullopt;
+  }
   operator CUevent_st*() const { return event(); }
   /// Records where it was not recorded yet.
   void recordOnce(const CUDAStream& stream) {

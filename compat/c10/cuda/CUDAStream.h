@@ -27,6 +27,15 @@ inline void setCurrentCUDAStream(CUDAStream stream) { ::taper::cuda::set_stream(
 
 }  // namespace c10::cuda
 
+/// Default streams have the same number on every device, so that the device counts too.
+template <>
+struct std::hash<::taper::cuda::Stream> {
+  size_t operator()(const ::taper::cuda::Stream& stream) const noexcept {
+    const auto device = static_cast<size_t>(static_cast<uint8_t>(stream.device_index()));
+    return std::hash<int64_t>()(stream.id()) ^ device << 48;
+  }
+};
+
 namespace at::cuda {
 
 using c10::cuda::CUDAStream;
