@@ -190,6 +190,12 @@ Tensor batched_matmul(const Tensor& self, const Tensor& other) {
   return left.bmm(right).view(with_batch(m, n));
 }
 
+/// [..., n] as a matrix. Its rows are counted, since -1 could stand for any number where n is 0.
+Tensor as_rows(const Tensor& x) {
+  const IntArrayRef leading = x.sizes().slice(0, x.sizes().size() - 1);
+  return x.reshape({checked_numel(leading, "matmul"), x.size(-1)});
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
@@ -205,7 +211,7 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   }
   if (other.dim() <= 2) {
     // One matrix for the whole batch: a single tall product.
-    const Tensor flat = self.reshape({-1, self.size(-1)});
+    const Tensor flat = as_rows(self);
     const Tensor out = other.dim() == 1 ? flat.mv(other) : flat.mm(other);
     Dims shape(self.sizes().slice(0, self.sizes().size() - 1));
     if (other.dim() == 2) shape.push_back(other.size(1));
@@ -321,7 +327,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
               "linear: mat1 and mat2 shapes cannot be multiplied (",
               input.size(-1) == 0 ? 0 : input.numel() / input.size(-1), "x", input.size(-1),
               " and ", weight.size(1), "x", weight.size(0), ")");
-  const Tensor flat = input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
+  const Tensor flat = input.dim() == 2 ? input : as_rows(input);
   const Tensor out = has_bias && bias->dim() == 1
                          ? addmm_impl("linear", *bias, flat, weight.t(), 1, 1)
                          : flat.mm(weight.t());

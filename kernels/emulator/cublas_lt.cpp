@@ -75,6 +75,7 @@ Status create_work(Description* work, Compute compute, cudaDataType scale) {
   return Status::kSuccess;
 }
 Status set_work(Description work, WorkAttribute attribute, const void* value, size_t bytes) {
+  TAPER_BLAS_LT_ENTRY(cublasLtMatmulDescSetAttribute)
   switch (attribute) {
     case WorkAttribute::kTransposeA:
       return take(work->a, value, bytes);
@@ -98,6 +99,7 @@ Status create_layout(Layout* layout, cudaDataType type, uint64_t rows, uint64_t 
   return Status::kSuccess;
 }
 Status set_layout(Layout layout, LayoutAttribute attribute, const void* value, size_t bytes) {
+  TAPER_BLAS_LT_ENTRY(cublasLtMatrixLayoutSetAttribute)
   switch (attribute) {
     case LayoutAttribute::kBatch:
       return take(layout->batch, value, bytes);
@@ -114,6 +116,7 @@ Status create_wishes(Preference* wishes) {
 }
 Status set_wishes(Preference wishes, PreferenceAttribute attribute, const void* value,
                   size_t bytes) {
+  TAPER_BLAS_LT_ENTRY(cublasLtMatmulPreferenceSetAttribute)
   switch (attribute) {
     case PreferenceAttribute::kWorkspace:
       return take(wishes->workspace, value, bytes);

@@ -88,8 +88,12 @@ TEST_CASE("Guards tell what was current and what is, and can change their mind")
   maybe.reset();
   CHECK(c10::cuda::current_device() == 0);
   {
-    const c10::DeviceGuard guard(last_device);
+    c10::DeviceGuard guard(last_device);
     CHECK((guard.original_device() == first_device && c10::cuda::current_device() == last));
+    guard.set_index(0);
+    CHECK((guard.current_device() == first_device && c10::cuda::current_device() == 0));
+    guard.reset_device(last_device);
+    CHECK((guard.current_device() == last_device && c10::cuda::current_device() == last));
   }
   const auto stream = c10::cuda::getStreamFromPool(false, last);
   const auto before = c10::cuda::getCurrentCUDAStream(last);

@@ -226,6 +226,27 @@ TEST_CASE("copies keep the order of dimensions, without gaps") {
         Sizes{1, 60, 5, 20});
 }
 
+TEST_CASE("copies keep strides that do not matter") {
+  const auto strides = [](const Tensor& x) { return x.strides().vec(); };
+  const Tensor single = empty_strided({3, 1, 1}, {1, 4, 1}).fill_(1);
+  const Tensor nothing = empty({0, 3}).t();
+  for (const Tensor& copy : {single.clone(), single.to(kDouble), empty_like(single)}) {
+    CHECK(strides(copy) == Sizes{1, 4, 1});
+  }
+  for (const Tensor& copy : {nothing.clone(), nothing.to(kDouble), empty_like(nothing)}) {
+    CHECK(strides(copy) == Sizes{1, 3});
+  }
+  CHECK(near(single.to(kCPU, kDouble), {1, 1, 1}));
+}
+
+TEST_CASE("a linear layer without features gives its bias, whatever the shape") {
+  const Tensor bias = tensor({1., 2.}, kFloat);
+  CHECK(near(linear(ones({1, 2, 0}), ones({2, 0}), bias), {1, 2, 1, 2}));
+  CHECK(linear(ones({2, 3, 0}), ones({2, 0})).sizes().vec() == Sizes{2, 3, 2});
+  CHECK(ones({2, 3, 0}).matmul(ones({0, 2})).sizes().vec() == Sizes{2, 3, 2});
+  CHECK(linear(ones({0, 3, 4}), ones({2, 4}), bias).sizes().vec() == Sizes{0, 3, 2});
+}
+
 TEST_CASE("the host has no number") {
   float values[] = {1, 2};
   const Tensor borrowed = from_blob(values, {2}, TensorOptions(Device("cpu:0")));

@@ -22,10 +22,17 @@ class DeviceGuard {
  public:
   explicit DeviceGuard(Device device) : original_(device), current_(device) {
     if (!device.is_cuda()) return;
-    guard_.emplace(device);
+    reset_device(device);
     original_ = guard_->original_device();
+  }
+  /// Another one from here on, of any kind.
+  void reset_device(Device device) {
+    current_ = device;
+    if (!device.is_cuda()) return guard_.reset();
+    guard_ ? guard_->set_device(device) : static_cast<void>(guard_.emplace(device));
     current_ = guard_->current_device();
   }
+  void set_index(DeviceIndex index) { reset_device(Device(current_.type(), index)); }
 
   Device original_device() const { return original_; }
   Device current_device() const { return current_; }
@@ -42,6 +49,9 @@ class OptionalDeviceGuard {
   explicit OptionalDeviceGuard(Device device) { guard_.emplace(device); }
   explicit OptionalDeviceGuard(std::optional<Device> device) {
     if (device) guard_.emplace(*device);
+  }
+  void reset_device(Device device) {
+    guard_ ? guard_->reset_device(device) : static_cast<void>(guard_.emplace(device));
   }
 
   std::optional<Device> original_device() const {

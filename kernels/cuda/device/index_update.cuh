@@ -7,7 +7,8 @@
 #include "taper/kernels/cuda/device/walk.cuh"
 
 // Writing at places that index tensors give, where several updates may meet. They are combined in
-// the order of their positions, so that results are the same in each run.
+// the order of their positions, or, where they are very many, in a fixed tree: results are the same
+// in each run.
 //   update_columns   a thread goes along the positions that can meet, which are few
 //   update_groups    updates have been sorted by target: a thread combines those of one
 //   update_long      of a target with very many, which update_groups leaves: a block combines them
@@ -149,7 +150,15 @@ __device__ __forceinline__ uint32_t end_of_group(const uint64_t* keys, uint32_t 
   return high;
 }
 
-/// Packet f of what one update brings.
+/// The packet at `offset` of the element of self that an update is for.
+template <class T, int kPacket>
+__device__ __forceinline__ Packet<T, kPacket>* target_of(const GroupsCall& call, uint32_t update,
+                                                         int32_t offset) {
+  const int64_t element = static_cast<int64_t>(call.targets[update]) * call.unit + offset;
+  return reinterpret_cast<Packet<T, kPacket>*>(static_cast<T*>(call.update.self) + element);
+}
+
+/// The packet at `offset` of what an update brings.
 template <class T, int kPacket>
 __device__ __forceinline__ void load_update(const GroupsCall& call, uint32_t update, int32_t offset,
                                             compute_t<T> (&to)[kPacket]) {
@@ -193,8 +202,7 @@ __global__ void __launch_bounds__(kUpdateBlock, kGroupBlocks)
          f += gridDim.y * blockDim.x) {
       int32_t offset[2];
       call.free.offsets(f, offset);
-      P* const self = reinterpret_cast<P*>(static_cast<T*>(update.self) +
-                                           static_cast<int64_t>(target) * call.unit + offset[0]);
+      P* const self = target_of<T, kPacket>(call, u, offset[0]);
       const T* const values = static_cast<const T*>(update.values) + offset[1];
       P result;
       if (assigns) {
@@ -250,6 +258,13 @@ __global__ void __launch_bounds__(kUpdateBlock, kGroupBlocks)
         call.free.offsets(f, offset);
         C sum[kPacket];
         load_update<T, kPacket>(call, range.x + threadIdx.y, offset[1], sum);
+        if (threadIdx.y == 0) {  // self comes first, as for those of a single thread
+          const P before = *target_of<T, kPacket>(call, range.x, offset[0]);
+#pragma unroll
+          for (int k = 0; k < kPacket; ++k) {
+            sum[k] = combine<C>(update.op, widen(before.at[k]), sum[k]);
+          }
+        }
 #pragma unroll 4
         for (uint32_t m = range.x + threadIdx.y + blockDim.y; m < range.y; m += blockDim.y) {
           C value[kPacket];
@@ -270,16 +285,10 @@ __global__ void __launch_bounds__(kUpdateBlock, kGroupBlocks)
         }
       }
       if (is_free && threadIdx.y == 0) {
-        const auto target = static_cast<int64_t>(call.targets[range.x]);
-        P* const self =
-            reinterpret_cast<P*>(static_cast<T*>(update.self) + target * call.unit + offset[0]);
-        P result = *self;
+        P result;
 #pragma unroll
-        for (int k = 0; k < kPacket; ++k) {
-          const C value = combine<C>(update.op, widen(result.at[k]), partial[mine].at[k]);
-          result.at[k] = narrow<T>(value);
-        }
-        *self = result;
+        for (int k = 0; k < kPacket; ++k) result.at[k] = narrow<T>(partial[mine].at[k]);
+        *target_of<T, kPacket>(call, range.x, offset[0]) = result;
       }
       __syncthreads();  // the next stretch writes there
     }
