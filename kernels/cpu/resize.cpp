@@ -127,7 +127,8 @@ Status backward(ResizeMode mode, S* grad_in, const S* grad_out, double scale_h, 
         for (int64_t x = 0; x < p.out_w; ++x) {
           const T g = static_cast<T>(from[x]);
           spread[cols[x].first] += g * (T(1) - cols[x].weight);
-          spread[cols[x].second] += g * cols[x].weight;
+          // Not 0 * inf: what was not read has no part in an infinite gradient.
+          if (cols[x].weight != T(0)) spread[cols[x].second] += g * cols[x].weight;
         }
         T* upper = sum + taps[y].first * p.in_w;
         T* lower = sum + taps[y].second * p.in_w;

@@ -94,7 +94,8 @@ __global__ void __launch_bounds__(kPoolThreads)
         if (col.first != at.x && col.second != at.x) continue;
         const C g = widen(plane[y * s.out_w + x]);
         if (col.first == at.x) of_row += g * (C(1) - col.weight);
-        if (col.second == at.x) of_row += g * col.weight;
+        // Not 0 * inf: what was not read has no part in an infinite gradient.
+        if (col.second == at.x && col.weight != C(0)) of_row += g * col.weight;
       }
       if (row.first == at.y) sum += of_row * (C(1) - row.weight);
       if (row.second == at.y && row.weight != C(0)) sum += of_row * row.weight;

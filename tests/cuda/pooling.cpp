@@ -184,6 +184,23 @@ TEMPLATE_TEST_CASE("resizing by nearest", "", float, double, Half, BFloat16, int
                          1 / 2.2);
 }
 
+TEMPLATE_TEST_CASE("an infinite gradient goes back to the nearest pixel alone", "", float, double,
+                   Half, BFloat16) {
+  const PoolPlan p = plane_plan(1, 2, 2, 4, 4, dtype_of<TestType>);
+  std::vector<TestType> gradient(16, TestType(1));
+  gradient[5] = std::numeric_limits<float>::infinity();
+  Twin<TestType> grad(gradient), grad_in(ins_of(p));
+  require_ok(cpu().resize_backward(ResizeMode::kNearest, grad_in.host(), grad.host(), 0.5, 0.5, p,
+                                   stream_for(kCPU)));
+  require_ok(cuda_table().resize_backward(ResizeMode::kNearest, grad_in.device(), grad.device(),
+                                          0.5, 0.5, p, cuda_stream()));
+  for (const std::vector<TestType>& sums :
+       {grad_in.download(), std::vector<TestType>(grad_in.host(), grad_in.host() + 4)}) {
+    CHECK(std::isinf(static_cast<double>(sums[0])));
+    for (size_t i = 1; i < 4; ++i) CHECK(static_cast<double>(sums[i]) == 4);
+  }
+}
+
 TEMPLATE_TEST_CASE("resizing by lines, with and without aligned corners", "", float, double, Half,
                    BFloat16) {
   constexpr ScalarType dtype = dtype_of<TestType>;
