@@ -34,14 +34,27 @@ Status failed(const char* call, cudaError_t error) {
   return failed_at(std::move(name), error);
 }
 
+namespace {
+
+// A library has a CUDA runtime of its own, whose last error is not this one's: a call that reports
+// what happened to the device is needed.
+cudaError_t error_of_device() {
+  cudaGetLastError();
+  // While a stream is captured, the question that comes next would spoil the capture.
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaError_t error = cudaStreamIsCapturing(nullptr, &capture);
+  if (error == cudaSuccess) error = cudaStreamQuery(nullptr);
+  cudaGetLastError();
+  const bool is_none = error == cudaErrorStreamCaptureImplicit || error == cudaErrorNotReady;
+  return is_none ? cudaSuccess : error;
+}
+
+}  // namespace
+
 Status library_failed(const char* call, const char* name, int status) {
   std::string what = std::string(call) + ": " + name + " (" + std::to_string(status) + ")";
-  // The library has a CUDA runtime of its own, whose last error is not this one's: a call that
-  // reports what happened to the device is needed.
-  cudaGetLastError();
-  const cudaError_t error = cudaStreamQuery(nullptr);
-  cudaGetLastError();
-  if (error != cudaSuccess && error != cudaErrorNotReady) {
+  const cudaError_t error = error_of_device();
+  if (error != cudaSuccess) {
     Status failure = failed_at(std::move(what), error);
     failure.value = status;
     return failure;

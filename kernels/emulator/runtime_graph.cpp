@@ -109,6 +109,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   TAPER_CUDA_CALL(cudaStreamIsCapturing, kOrdinary);
   const Stream* const stream = find_stream(handle);
   if (!stream) return entry.end(cudaErrorInvalidResourceHandle);
+  // Unlike other calls on the legacy stream, this one does not spoil the capture.
+  if (capture_beside(*stream)) return entry.end(cudaErrorStreamCaptureImplicit);
   *status = !stream->capture           ? cudaStreamCaptureStatusNone
             : stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
                                        : cudaStreamCaptureStatusActive;

@@ -41,6 +41,13 @@ cudaError_t refuse_capture(Entry& entry, const char* name, Capture* capture) {
                      " is illegal while the stream is captured";
   return entry.end(cudaErrorStreamCaptureUnsupported);
 }
+// And one that asks the legacy stream asks all that are not non-blocking.
+cudaError_t refuse_capture_beside(Entry& entry, const char* name, Capture* capture) {
+  capture->invalid = true;
+  machine().report = std::string(name) + " at " + to_text(entry.site()) +
+                     " of the legacy stream is illegal while a blocking stream is captured";
+  return entry.end(cudaErrorStreamCaptureImplicit);
+}
 
 cudaError_t record(Entry& entry, cudaEvent_t handle, cudaStream_t stream_handle) {
   Event* const event = find_event(handle);
@@ -98,6 +105,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   Stream* const stream = find_stream(handle);
   if (!stream) return entry.end(cudaErrorInvalidResourceHandle);
   if (stream->capture) return refuse_capture(entry, "cudaStreamSynchronize", stream->capture);
+  if (Capture* const beside = capture_beside(*stream)) {
+    return refuse_capture_beside(entry, "cudaStreamSynchronize", beside);
+  }
   machine().count_wait();
   drain(*stream);
   return entry.end(device_error(stream->device));
@@ -108,6 +118,9 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   Stream* const stream = find_stream(handle);
   if (!stream) return entry.end(cudaErrorInvalidResourceHandle);
   if (stream->capture) return refuse_capture(entry, "cudaStreamQuery", stream->capture);
+  if (Capture* const beside = capture_beside(*stream)) {
+    return refuse_capture_beside(entry, "cudaStreamQuery", beside);
+  }
   if (!stream->queue.empty()) return cudaErrorNotReady;
   drain(*stream);
   return entry.end(device_error(stream->device));

@@ -128,6 +128,16 @@ void order_with_null_stream(Stream& stream, Work& work) {
 
 }  // namespace
 
+Capture* capture_beside(const Stream& stream) {
+  const Machine& m = machine();
+  if (&stream != &m.devices[static_cast<size_t>(stream.device)]->null_stream) return nullptr;
+  for (const Stream* other : m.streams) {
+    const bool is_blocking = (other->flags & cudaStreamNonBlocking) == 0;
+    if (other->capture && other->device == stream.device && is_blocking) return other->capture;
+  }
+  return nullptr;
+}
+
 cudaError_t enqueue(Stream& stream, WorkPointer work) {
   static uint64_t numbers = 0;
   work->number = ++numbers;
@@ -137,6 +147,10 @@ cudaError_t enqueue(Stream& stream, WorkPointer work) {
     nodes.push_back({std::move(work), stream.capture_after});
     stream.capture_after = {static_cast<int>(nodes.size()) - 1};
     return cudaSuccess;
+  }
+  if (Capture* const beside = capture_beside(stream)) {
+    beside->invalid = true;
+    return cudaErrorStreamCaptureImplicit;
   }
   Device& device = *machine().devices[static_cast<size_t>(stream.device)];
   if (device.sticky != cudaSuccess) return device.sticky;

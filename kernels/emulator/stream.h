@@ -70,6 +70,10 @@ struct Capture {
   bool invalid = false;
 };
 
+/// Of the legacy null stream: the capture of a stream that it would wait for, which forbids its
+/// use.
+Capture* capture_beside(const Stream& stream);
+
 /// Puts work into a stream, or into the graph that captures it, and runs it if streams are eager.
 cudaError_t enqueue(Stream& stream, WorkPointer work);
 /// The same, for a library's call: `run` returns what went wrong, or nothing.

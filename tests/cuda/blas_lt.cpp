@@ -141,6 +141,26 @@ TEST_CASE("what cuBLASLt refuses, cuBLAS does from then on") {
   wait();
 }
 
+TEST_CASE("what cuBLASLt refuses while its stream is captured goes to cuBLAS, and the capture on") {
+  if (own_is_asked_for()) return;
+  WithBias known(14), product(15);
+  require_ok(known.run());  // makes the handles
+  const auto stream = static_cast<cudaStream_t>(cuda_stream().handle);
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+  emulator::inject(kSearch, 1, static_cast<int>(blas_lt::Status::kNotSupported));
+  const Status status = product.run();
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+  require_ok(status);
+  REQUIRE(ended == cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  REQUIRE(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess);
+  REQUIRE(cudaGraphLaunch(executable, stream) == cudaSuccess);
+  CHECK(product.is_right());
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
 TEST_CASE("a failure of cuBLASLt is told with the call, and the next one works") {
   if (own_is_asked_for()) return;
   WithBias product(13);

@@ -106,6 +106,37 @@ TEST_CASE("What would disturb a capture is refused, and spoils it") {
                         [&] { CHECK_CUDA(cudaStreamSynchronize(other)); }));
 }
 
+TEST_CASE("The legacy stream cannot be used while a blocking stream is captured") {
+  Emulator emulator;
+  OwnStream unrelated;
+  Buffer<int> a(size_t{32});
+  cudaStream_t blocking = nullptr;
+  cudaStreamCaptureStatus status{};
+  CHECK_CUDA(cudaStreamCreate(&blocking));
+  const auto spoilt = [&](auto call) {
+    return capture_of(blocking, cudaStreamCaptureModeRelaxed, [&] {
+      CHECK_CUDA_ERROR(cudaErrorStreamCaptureImplicit, call());
+      CHECK(status_of(blocking) == cudaStreamCaptureStatusInvalidated);
+    });
+  };
+#define SPOILT(call) \
+  CHECK_CUDA_ERROR(cudaErrorStreamCaptureInvalidated, spoilt([&] { return call; }))
+  SPOILT(cudaStreamQuery(nullptr));
+  SPOILT(cudaStreamSynchronize(nullptr));
+  SPOILT(cudaMemsetAsync(a, 0, 4, nullptr));
+#undef SPOILT
+  // Whether it is captured may be asked, and is not answered.
+  CHECK_CUDA(capture_of(blocking, cudaStreamCaptureModeRelaxed, [&] {
+    CHECK_CUDA_ERROR(cudaErrorStreamCaptureImplicit, cudaStreamIsCapturing(nullptr, &status));
+    CHECK(status_of(blocking) == cudaStreamCaptureStatusActive);
+  }));
+  CHECK_CUDA(capture_of(unrelated, cudaStreamCaptureModeRelaxed, [&] {
+    CHECK_CUDA(cudaStreamQuery(nullptr));
+    CHECK(status_of(nullptr) == cudaStreamCaptureStatusNone);
+  }));
+  CHECK_CUDA(cudaStreamDestroy(blocking));
+}
+
 TEST_CASE("Relaxed captures and relaxed threads may allocate") {
   Emulator emulator;
   OwnStream stream;
